@@ -1,0 +1,75 @@
+"""Rounds of selection by exponential weights, at a cost per round that hardly grows with d.
+
+A peeling mechanism runs k rounds over the items that are left. Both of ours propose an item i
+with probability proportional to w_i = exp(rate c_i); the weights stay the same from round to
+round, only the items that are gone drop out. With ranks 0, 1, ... by descending count and the
+best item left at rank l < k (the leader),
+
+    A_j = sum_{i >= j} exp(rate (c_i - c_j)) = 1 + A_{j+1} exp(rate (c_{j+1} - c_j))
+
+gives P(rank >= j) = A_j exp(rate (c_j - c_l)) / A_l for a proposal among the ranks l, l + 1, ...
+This falls with j, so a bisection over j < k finds the rank, or finds that it is k or more. For
+those, the weights relative to c_{k-1} are summed once, per distinct count. All numbers are sums
+of positive terms of at most 1: nothing overflows, whatever the range of the counts.
+
+Items that are gone but rank below the leader are still proposed; the caller skips them. That
+costs little: the m items of a tie need O(m log m) proposals in all.
+
+Cost: O(distinct counts + k) to prepare, O(log(distinct counts)) per proposal.
+"""
+
+import math
+
+import numpy as np
+
+
+class ExponentialWeights:
+    """Proposes ranks with probability proportional to exp(rate * count)."""
+
+    def __init__(self, profile, k, rate):
+        self.rate, self.k = rate, k
+        self.top = profile.counts_at(np.arange(k)).tolist()
+        first = np.searchsorted(profile.bounds, k, side="right") - 1  # group of rank k, if any
+        self.tail_counts = profile.counts[first:]
+        self.tail_bounds = np.maximum(profile.bounds[first:], k)
+        weights = np.exp(rate * (self.tail_counts - self.top[-1]))
+        weights *= np.diff(self.tail_bounds)
+        self.tail_weights = np.cumsum(weights)
+        self.tail_total = float(self.tail_weights[-1]) if len(weights) else 0.0
+        self.sums = [0.0] * k  # A_j
+        self.sums[-1] = 1.0 + self.tail_total
+        for j in range(k - 2, -1, -1):
+            self.sums[j] = 1.0 + self.sums[j + 1] * self.bias(self.top[j + 1], self.top[j])
+
+    def bias(self, count, leader):
+        """exp(rate (count - leader)), for an item that is not above the leader."""
+        return math.exp(min(0.0, self.rate * (count - leader)))
+
+    def propose(self, leader, rng):
+        """A rank >= leader, which must be < k, and the count of its item."""
+        best, target = self.top[leader], rng.random() * self.sums[leader]
+        if self.tail_total * self.bias(self.top[-1], best) > target:
+            group = self.tail_weights.searchsorted(rng.random() * self.tail_total, side="right")
+            group = min(group, len(self.tail_weights) - 1)
+            rank = int(rng.integers(self.tail_bounds[group], self.tail_bounds[group + 1]))
+            return rank, int(self.tail_counts[group])
+        low, high = leader, self.k  # P(rank >= low) > target >= P(rank >= high)
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self.sums[middle] * self.bias(self.top[middle], best) > target:
+                low = middle
+            else:
+                high = middle
+        return low, self.top[low]
+
+
+def peel(weights, choose, rng):
+    """Run k rounds; `choose(leader, gone, rng)` returns the rank chosen in one of them."""
+    chosen, gone, leader = [], set(), 0
+    for _ in range(weights.k):
+        while leader in gone:
+            leader += 1
+        rank = choose(leader, gone, rng)
+        chosen.append(rank)
+        gone.add(rank)
+    return np.array(chosen)

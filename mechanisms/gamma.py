@@ -1,0 +1,29 @@
+"""Gamma: noise of density proportional to exp(-epsilon max_i |x_i|) on the counts, then the top k.
+
+Samples: the k largest of c_i + x_i, in descending order, where all x_i are uniform in [-R, R]
+    with one R ~ Gamma(d + 1, 1 / epsilon).
+
+Citation: Steinke, Ullman. Between Pure and Approximate Differential Privacy. 2015. Theorem 4.1;
+    a baseline of Gillenwater et al., ICML 2022.
+
+Guarantee: epsilon-DP for both relations. The K-norm mechanism of the l-infinity norm: no count
+    changes by more than 1, whether a user is added, removed, or swapped for another.
+
+Cost: one noise per distinct count and draw (`_noise`), instead of one per item. The noise itself
+    grows with the number of items, d / epsilon.
+"""
+
+import numpy as np
+
+from mechanisms._noise import largest_noisy
+
+label = "Gamma"
+guarantee = "pure"
+
+
+def prepare(profile, k, epsilon, delta, neighbors):
+    def draw(rng):
+        radius = rng.standard_gamma(profile.d + 1) / epsilon
+        return largest_noisy(profile, k, lambda x: radius * (1 + 2 * np.expm1(-x)), rng)
+
+    return draw

@@ -1,0 +1,63 @@
+"""PNF-Joint: permute-and-flip over all sequences of k items.
+
+Samples: the sequence S that maximises -loss(S) + X_S with independent exponential noises X_S of
+    rate epsilon / 2 (epsilon / 4 for swap neighbours); the loss is that of `joint`.
+
+Citation: Gillenwater et al., ICML 2022, appendix "Permute-and-Flip Version of Joint"; McKenna,
+    Sheldon. Permute-and-Flip: A new mechanism for differentially private selection. NeurIPS
+    2020; Ding et al. (2021) for the form with exponential noise.
+
+Guarantee: epsilon-DP for both relations; the loss has sensitivity 1, or 2 for swap.
+
+How: the published sampler needs m(v), the number of sequences with loss v, as a double, and
+    stops near k = 45. Here nothing like it is formed. Write p_S = exp(-rate loss(S)).
+    Permute-and-flip visits the sequences in a random order, flips a coin of bias p_S at each
+    and stops at the first head; p_S = 1 for the true top k, so it stops.
+
+    Let each sequence be visited at the times of a Poisson process of rate 1, every visit with
+    a coin of its own. The order of first visits is a uniform permutation, so permute-and-flip
+    returns the first sequence whose *first* visit is a head. Heads alone form Poisson
+    processes of rate p_S, independent of the tails, of rate 1 - p_S. Hence:
+      - heads come at total rate Z = sum_S p_S, and each belongs to S with probability p_S / Z:
+        it is a draw of `joint`;
+      - a head of S at time x is the first visit of S if S had no tail before, which has
+        probability exp(-(1 - p_S) x); if it had one, S is out, and later heads of S with it.
+    A rejected proposal of the threshold sampler is a head that does not exist: time passes at
+    the rate of its envelope, which is known, though Z itself is not.
+
+    When Z is large the first head comes at a time near 0 and is accepted: that is why PNF-Joint
+    and Joint differ only when few sequences matter (total variation at most E[x] = 1 / Z).
+
+Cost: the draws of `joint`, times at most 2 for the rejected heads: the first is accepted with
+    probability at least Z / (Z + 1) >= 1/2. Memory: that of `joint`.
+"""
+
+import math
+
+from mechanisms._sequences import LossThreshold, loss_rate
+
+label = "PNF-Joint"
+guarantee = "pure"
+
+
+def prepare(profile, k, epsilon, delta, neighbors):
+    rate = loss_rate(epsilon, neighbors)
+    thresholds = LossThreshold(profile, k, rate)
+    mean_wait = math.exp(-thresholds.log_envelope)
+
+    def draw(rng):
+        time, out = 0.0, set()
+        while True:
+            time += rng.standard_exponential() * mean_wait
+            if (allowed := thresholds.propose(rng)) is None:
+                continue
+            ranks = thresholds.sequence(allowed, rng)
+            sequence = tuple(ranks.tolist())
+            if sequence in out:
+                continue
+            loss = int((thresholds.top - profile.counts_at(ranks)).max())
+            if rng.random() < math.exp(math.expm1(-rate * loss) * time):
+                return ranks
+            out.add(sequence)
+
+    return draw

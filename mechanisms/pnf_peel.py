@@ -1,0 +1,51 @@
+"""PNF-Peel: k rounds of permute-and-flip, each with a k-th of epsilon.
+
+Samples: in each round the item that maximises c_i + X_i among those left, with fresh
+    exponential noises X_i of rate epsilon / k (epsilon / 2k for swap neighbours).
+
+Citation: Gillenwater et al., ICML 2022, Algorithm 2; McKenna, Sheldon, NeurIPS 2020 for
+    permute-and-flip; Ding et al. (2021) for its form with exponential noise.
+
+Guarantee: epsilon-DP by basic composition. Each round is (epsilon / k)-DP: counts are monotone
+    when users are added or removed, so the factor 2 of the noise is not needed; for swap
+    neighbours it is.
+
+How: published samplers draw k d noises. A round is the same as this: visit the items in a
+    random order, flip a coin of bias p_i = exp(rate (c_i - c_max)) at each, stop at the first
+    head. Let each item be visited at the times of a Poisson process of rate 1, each visit with
+    a coin of its own; the first visits come in a uniform random order. Then heads come at rate
+    P = sum_i p_i, each of item i with probability p_i / P, independently of the tails, which
+    come at rate 1 - p_i for item i. So draw heads one by one, the j-th at time x, a sum of j
+    exponential waits of mean 1 / P. It is the first visit of its item, and the item wins, with
+    probability exp(-(1 - p_i) x); otherwise the item is out for this round. The leader has
+    p = 1 and always wins when it is drawn. No noise is drawn for items that do not come up.
+
+Cost: sorting the counts once, then per round an expected 2 proposals at most (the first is
+    accepted with probability P / (P + 1) >= 1/2) of O(log d) each, besides those of items that
+    are gone (`_peeling`). Memory: a few copies of the counts.
+"""
+
+import math
+
+from mechanisms._peeling import ExponentialWeights, peel
+
+label = "PNF-Peel"
+guarantee = "pure"
+
+
+def prepare(profile, k, epsilon, delta, neighbors):
+    weights = ExponentialWeights(profile, k, epsilon / k / (2 if neighbors == "swap" else 1))
+
+    def permute_and_flip(leader, gone, rng):
+        time, out = 0.0, set()
+        while True:
+            time += rng.standard_exponential() / weights.sums[leader]
+            rank, count = weights.propose(leader, rng)
+            if rank in gone or rank in out:
+                continue
+            bias = weights.bias(count, weights.top[leader])
+            if rng.random() < math.exp((bias - 1.0) * time):
+                return rank
+            out.add(rank)
+
+    return lambda rng: peel(weights, permute_and_flip, rng)
