@@ -1,0 +1,1 @@
+"""The experiment pipeline: rules for Snakemake, and the steps they run."""
