@@ -141,12 +141,16 @@ def _filled(config):
         mechanism: list(config["k"]) if at == "all" else at
         for mechanism, at in config["timing"]["mechanisms"].items()
     }
-    there = [name for name in config["figures"]["index_datasets"] if name in datasets]
+    def there(names):
+        return [name for name in names if name in datasets]
+
     return config | {
         "epsilons": [float(epsilon) for epsilon in config["epsilons"]],
         "delta": float(config["delta"]),
         "timing": config["timing"] | {"mechanisms": timed},
-        "figures": config["figures"] | {"index_datasets": there},
+        "agreement": config["agreement"] | {"datasets": there(config["agreement"]["datasets"])},
+        "figures": config["figures"]
+        | {"index_datasets": there(config["figures"]["index_datasets"])},
         "datasets": datasets,
     }
 
@@ -163,9 +167,7 @@ def _validator():
         return whole(_, value) or (isinstance(value, float) and math.isfinite(value))
 
     types = Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": whole, "number": finite})
-    # PyYAML has the C loader, which is several times as fast, where it was built with libyaml.
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    schema = yaml.load(SCHEMA.read_text(encoding="utf-8"), Loader=loader)
+    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
     return validators.extend(Draft202012Validator, type_checker=types)(schema)
 
 
@@ -270,6 +272,7 @@ def _check_uses_of_datasets(config, left_out):
     """Timing and figures name datasets that exist, and at least one that is not left out."""
     uses = {
         "timing.dataset": [config["timing"]["dataset"]],
+        "agreement.datasets": config["agreement"]["datasets"],
         "figures.index_datasets": config["figures"]["index_datasets"],
         "figures.all_mechanisms_dataset": [config["figures"]["all_mechanisms_dataset"]],
     }
@@ -379,6 +382,8 @@ def _check_k_at_most_d(plan, embedded_dir):
     for mechanism, at in plan["timing"]["mechanisms"].items():
         timed = {plan["timing"]["dataset"]} & set(embedded)
         asked.append((f"timing.mechanisms.{mechanism}", max(at), timed))
+    compared = set(plan["agreement"]["datasets"]) & set(embedded)
+    asked.append(("agreement.k", max(plan["agreement"]["k"]), sorted(compared)))
     for path, k, names in asked:
         items = {name: _items(embedded_dir, name, enough=k) for name in names}
         smallest = min(items, key=items.get, default=None)

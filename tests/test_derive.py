@@ -1,0 +1,458 @@
+"""Counts from CSV files of every kind: the right profile, or a sentence that names the line."""
+
+import csv
+import hashlib
+import io
+import zipfile
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from tests.faulty_server import FaultyServer, whole
+from workflow.scripts import datasets_table
+from workflow.scripts.common import InputError
+from workflow.scripts.derive import counts_of, file_counts, main
+from workflow.scripts.download import fetch
+from workflow.scripts.profiles import (
+    LARGEST,
+    profile_of,
+    read_facts,
+    read_profile,
+    size,
+    total,
+    write_facts,
+    write_profile,
+)
+
+ROOT = Path(__file__).parents[1]
+CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text("utf-8"))["datasets"]
+EMBEDDED = ROOT / "data" / "embedded"
+ORIGINALS = ROOT.parent / "shared" / "data" / "raw"
+
+
+def derived(text, **how):
+    """The counts of a CSV, one for each item, largest first."""
+    data = text if isinstance(text, bytes) else text.encode()
+    counts, items = counts_of(io.BufferedReader(io.BytesIO(data)), "pets.csv", how)
+    return np.repeat(counts, items).tolist()
+
+
+def refused(text, **how):
+    with pytest.raises(InputError) as error:
+        derived(text, **how)
+    sentence = str(error.value)
+    assert "pets.csv" in sentence
+    assert "\n" not in sentence
+    sentence.encode()  # can be printed
+    return sentence
+
+
+# What counts may look like.
+
+
+def test_a_column_holds_the_counts():
+    assert derived("name,votes\nann,3\nbob,12\ncat,3\n", column="votes") == [12, 3, 3]
+
+
+def test_rows_are_counted_per_value():
+    assert derived("user,item\n1,a\n2,a\n3,b\n", rows_per="item") == [2, 1]
+
+
+def test_only_rows_with_a_value_are_counted():
+    text = "1,a,buy\n1,a,use\n2,a,buy\n2,b,use\n3,c,buy\n"
+    how = {"rows_per": "item", "names": ["user", "item", "what"]}
+    assert derived(text, where={"what": "buy"}, **how) == [2, 1]
+    assert derived(text, where={"what": "buy", "user": 1}, **how) == [1]
+
+
+def test_first_rows_are_skipped_before_anything_is_filtered():
+    text = "item,votes\na,9\nb,5\na,1\n"
+    assert derived(text, column="votes", skip=1) == [5, 1]
+    assert derived(text, column="votes", skip=1, where={"item": "a"}) == [1]
+
+
+def test_a_profile_is_put_in_order_and_added_up():
+    assert derived("items,count\n2,3\n1,7\n1,3\n0,5\n", profile=True) == [7, 3, 3, 3]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "votes\n3\n12\n",
+        "votes\r\n3\r\n12\r\n",
+        "votes\r3\r12\r",
+        "votes\n3\n12",
+        "votes\n3\n12\n\n\n",
+        "\ufeffvotes\n3\n12\n",
+        '"votes"\n"3"\n"12"\n',
+        "votes\n 3\n12 \n",
+        "votes\n003\n12\n",
+        "votes\n3.0\n12.0\n",
+    ],
+)
+def test_ways_to_write_the_same_counts(text):
+    assert derived(text, column="votes") == [12, 3]
+
+
+def test_line_breaks_commas_and_quotes_within_quotes_belong_to_the_field():
+    text = 'content,likes\n"a,\nb ""c""\r\n\r\nd, 7",5\n"""",6\n'
+    assert derived(text, column="likes") == [6, 5]
+    assert derived(text, rows_per="content") == [1, 1]
+
+
+def test_names_may_be_in_any_encoding():
+    text = "item\ncafé\n".encode("latin-1") + "café\ncaf\udce8\n".encode("utf-8", "surrogateescape")
+    assert derived(text + "café\n".encode(), rows_per="item") == [2, 1, 1]
+
+
+def test_a_surplus_comma_goes_to_the_column_that_absorbs_it():
+    text = "title,authors,votes\na,b, c, d,5\na,b,6\n"
+    assert derived(text, column="votes", absorb="authors") == [6, 5]
+    assert derived(text, rows_per="authors", absorb="authors") == [1, 1]
+
+
+def test_loose_quotes_within_one_line_are_understood():
+    assert derived('title,votes\n"Ha" he said "ho",5\nb,6\n', column="votes") == [6, 5]
+
+
+def test_zeros_and_the_largest_count():
+    assert derived(f"votes\n0\n{LARGEST}\n0\n", column="votes") == [LARGEST, 0, 0]
+
+
+@pytest.mark.slow
+def test_ten_million_items(tmp_path):
+    path = tmp_path / "pets.csv"
+    values = np.random.default_rng(7).zipf(1.5, 10**7).clip(max=10**9)
+    path.write_text("\n".join(["votes", *map(str, values.tolist())]))
+    counts, items = file_counts(path, {"column": "votes"})
+    assert size(items) == 10**7
+    assert total(counts, items) == values.sum()
+    write_profile(tmp_path / "profile.csv", counts, items)
+    again = file_counts(tmp_path / "profile.csv", {"profile": True})
+    assert np.array_equal(again[0], counts)
+    assert np.array_equal(again[1], items)
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "-1", "1.5", "nan", "NaN", "inf", "", " ", "1e3", "1_000", "1 000", '"1,000"', "1.000",
+        "+1", "0x10", "x", "٣", "²", "1.", ".0", str(LARGEST + 1), "9" * 30, "9" * 5000, "\0",
+    ],
+)  # fmt: skip
+def test_what_is_not_a_count_is_refused_with_its_line(value):
+    sentence = refused(f"item,votes\na,5\nb,{value}\n", column="votes")
+    assert "line 3" in sentence
+    assert "'votes'" in sentence
+    assert "whole number" in sentence
+    assert len(sentence) < 250
+
+
+@pytest.mark.parametrize("row", ["-1,1", "1,-1", "1.5,1", "1,1.5", "nan,1", f"{2**53 + 1},1", ","])
+def test_what_is_not_a_profile_is_refused_with_its_line(row):
+    assert "line 3" in refused(f"count,items\n9,1\n{row}\n", profile=True)
+
+
+def test_more_items_than_a_float_can_count_are_refused():
+    assert "2^53" in refused(f"count,items\n9,{LARGEST}\n8,1\n", profile=True)
+
+
+@pytest.mark.parametrize("text", ["", "\n", "\ufeff", "\r\n\r\n"])
+def test_an_empty_file_is_refused(text):
+    assert "empty" in refused(text, column="votes")
+
+
+@pytest.mark.parametrize(
+    ("text", "how"),
+    [
+        ("votes\n", {"column": "votes"}),
+        ("votes\n1\n", {"column": "votes", "skip": 1}),
+        ("item\n", {"rows_per": "item"}),
+        ("item,what\na,buy\n", {"rows_per": "item", "where": {"what": "use"}}),
+        ("count,items\n", {"profile": True}),
+        ("count,items\n5,0\n", {"profile": True}),
+        ("", {"rows_per": "item", "names": ["item"]}),
+    ],
+)
+def test_a_file_without_rows_is_refused(text, how):
+    assert "no rows" in refused(text, **how)
+
+
+@pytest.mark.parametrize("row", ["5", "5,6,7", "", '"a\nb",5,6'])
+@pytest.mark.parametrize("end", ["", "b,7\n"])
+def test_a_row_with_too_many_or_too_few_fields_is_refused(row, end):
+    if not row and not end:
+        return  # an empty line at the end is no row
+    sentence = refused(f"item,votes\na,5\n{row}\n{end}", column="votes")
+    assert "line 3" in sentence or "line 4" in sentence
+
+
+def test_an_empty_line_between_values_is_refused():
+    assert "line 3: empty line" in refused("votes\n5\n\n6\n", column="votes")
+
+
+def test_too_few_fields_are_not_absorbed():
+    assert "2 fields" in refused("a,b,votes\n1,2\n", column="votes", absorb="b")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'item,votes\n"a,5\nb,6\n',
+        'votes,item\n5,"a\n6,b\n',
+        'votes,item\n5,"a\n6,"b"\n',
+        'votes,item\n5,"a\n6,b\n7,"c"\n8,d\n',
+        'votes,item\n5,x\n6,"a" b,"c\n',
+        'votes,"item\n5,a\n',
+    ],
+)
+def test_a_quote_that_does_not_end_swallows_no_row(text):
+    refused(text, column="votes")
+
+
+def test_a_field_without_end_is_refused():
+    assert "field larger" in refused('votes,item\n5,"' + "a" * 200_000 + '"\n', column="votes")
+
+
+@pytest.mark.parametrize(
+    ("column", "hint"),
+    [("shares", "did you mean ' shares'?"), ("Voets", "'votes'"), ("zebra", "it has 'item', 'v")],
+)
+def test_a_missing_column_is_answered_by_the_nearest(column, hint):
+    assert hint in refused("item,votes, shares\na,5,6\n", column=column)
+
+
+def test_every_column_of_the_config_is_looked_up():
+    text = "item,votes\na,5\n"
+    for how in ({"rows_per": "x"}, {"rows_per": "item", "where": {"x": 1}}, {"profile": True},
+                {"column": "votes", "absorb": "x"}):  # fmt: skip
+        assert "no column" in refused(text, **how)
+
+
+def test_a_column_that_is_there_twice_is_refused():
+    assert "2 columns" in refused("votes,votes\n5,6\n", column="votes")
+
+
+def test_rows_without_an_item_are_refused():
+    assert "2 rows with nothing" in refused("user,item\n1,a\n2,\n3,\n", rows_per="item")
+
+
+def test_another_encoding_of_text_is_named():
+    for encoding in ("utf-16-le", "utf-16-be"):
+        assert "UTF-16" in refused("\ufeffvotes\n5\n".encode(encoding), column="votes")
+
+
+def test_bytes_that_are_not_text_are_refused():
+    rng = np.random.default_rng(3)
+    for _ in range(200):
+        refused(rng.bytes(300), column="votes")
+
+
+# The six datasets: original, download, verification, derivation.
+
+
+def zipped(member, data):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr(member, data)
+    return file.getvalue()
+
+
+def through_the_pipeline(tmp_path, name, body, download=None, embedded=EMBEDDED):
+    """Serve `body` as the original of a dataset; return the paths of profile and facts."""
+    entry = CONFIG[name]
+    download = entry["download"] | (download or {})
+    raw = tmp_path / "raw" / name / download["filename"]
+    with FaultyServer() as server:
+        if download["url"].startswith("kaggle:"):
+            server.at("/datasets/download/" + download["url"].removeprefix("kaggle:"), whole(body))
+        else:
+            download["url"] = server.at("/original", whole(body))
+        fetch(name, download, raw, kaggle=server.base)
+    counts, facts = tmp_path / "counts" / f"{name}.csv", tmp_path / "counts" / f"{name}.json"
+    about = {"dataset": name, "title": entry["title"], "source": "download"}
+    main(raw=raw, counts=counts, facts=facts, status=entry["status"], how=entry["counts"],
+         download=download, embedded=embedded / f"{name}.csv", **about)  # fmt: skip
+    return counts, facts
+
+
+def original(name):
+    path = ORIGINALS / name
+    if not path.exists():
+        pytest.skip(f"the original {name} is not part of the repository")
+    return path.read_bytes()
+
+
+@pytest.mark.parametrize("wrapped", [False, True], ids=["plain", "zipped"])
+def test_books_original(tmp_path, wrapped):
+    body = original("goodreads-books.csv")
+    body = zipped("books.csv", body) if wrapped else body
+    counts, facts = through_the_pipeline(tmp_path, "books", body)
+    assert counts.read_bytes() == (EMBEDDED / "books.csv").read_bytes()
+    assert read_facts(facts)["status"] == "real"
+
+
+def test_books_malformed_lines_have_their_right_counts():
+    """An unquoted comma shifts their fields; read literally they would be page counts."""
+    lines = original("goodreads-books.csv").decode().splitlines(keepends=True)
+    how = {"column": "ratings_count", "absorb": "authors"}
+    for number, count in {3350: 61, 4704: 26, 5879: 38, 8981: 0}.items():
+        assert derived(lines[0] + lines[number - 1], **how) == [count]
+    assert "line 3350: 13 fields instead of 12" in refused("".join(lines), column="ratings_count")
+
+
+def test_games_original(tmp_path):
+    body = original("steam-video-games.zip")
+    counts, _ = through_the_pipeline(tmp_path, "games", body)
+    assert counts.read_bytes() == (EMBEDDED / "games.csv").read_bytes()
+
+
+def test_a_changed_original_is_refused(tmp_path):
+    body = bytearray(original("goodreads-books.csv"))
+    body[-2] ^= 1
+    with pytest.raises(InputError, match="sha256"):
+        through_the_pipeline(tmp_path, "books", bytes(body))
+    assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
+
+
+def shuffled_counts(name):
+    counts, items = read_profile(EMBEDDED / f"{name}.csv")
+    return np.random.default_rng(11).permutation(np.repeat(counts, items)).tolist()
+
+
+def as_csv(rows, **options):
+    file = io.StringIO()
+    csv.writer(file, **options).writerows(rows)
+    return file.getvalue().encode()
+
+
+def news():
+    lines = [f"http://news/{i}, 731.0, 0.5, {n}" for i, n in enumerate(shuffled_counts("news"))]
+    text = "\n".join(["url, timedelta, n_tokens_title, shares", *lines]) + "\n"
+    return zipped(CONFIG["news"]["download"]["member"], text)
+
+
+def tweets():
+    header = ["author", "content", "country", "date_time", "id", "language", "latitude",
+              "longitude", "number_of_likes", "number_of_shares"]  # fmt: skip
+    contents = ["plain", 'she said "yes", twice', "two\nlines", "dos\r\n\r\nlineas, 9", "“ü” 🎉"]
+    rows = (
+        ["katy", contents[i % 5], "", "12/01/2017 19:52", f"8.2{i}E+17", "en", "", "", likes, i]
+        for i, likes in enumerate(shuffled_counts("tweets"))
+    )
+    return as_csv([header, *rows])
+
+
+@pytest.mark.parametrize("make", [news, tweets])
+def test_generated_originals_give_the_embedded_profile(tmp_path, make):
+    counts, facts = through_the_pipeline(tmp_path, make.__name__, make())
+    assert counts.read_bytes() == (EMBEDDED / f"{make.__name__}.csv").read_bytes()
+    assert read_facts(facts)["source"] == "download"
+
+
+def test_generated_foods(tmp_path):
+    """A stand-in is not compared: the original is another one, and real."""
+    counts, items = read_profile(EMBEDDED / "foods.csv")
+    products = np.repeat(np.arange(size(items)), np.repeat(counts, items))
+    products = np.random.default_rng(12).permutation(products).tolist()
+    lines = [f"A{i},B{item:09d},5.0,1370000000\n" for i, item in enumerate(products)]
+    body = "".join(lines[:-1]).encode()  # one rating less than the stand-in has
+    digest = hashlib.sha256(body).hexdigest()
+    path, facts = through_the_pipeline(tmp_path, "foods", body, {"sha256": digest})
+    found = read_facts(facts)
+    assert (found["total"], found["status"]) == (total(counts, items) - 1, "real")
+    assert read_profile(path, facts)[0][0] in (6339, 6340)
+
+
+def test_generated_movies(tmp_path):
+    """A hundredth of the ratings; tests/bench_movielens.py has all of them."""
+    counts, items = read_profile(EMBEDDED / "movies.csv")
+    fewer = np.repeat(counts, items) // 100
+    movies = np.random.default_rng(13).permutation(np.repeat(np.arange(len(fewer)), fewer))
+    rows = "".join(f"{i},{movie},3.5,1147880044\r\n" for i, movie in enumerate(movies))
+    member = CONFIG["movies"]["download"]["member"]
+    body = zipped(member, "userId,movieId,rating,timestamp\r\n" + rows)
+    known = {"sha256": hashlib.sha256(body).hexdigest(), "bytes": len(body)}
+    path, facts = through_the_pipeline(tmp_path, "movies", body, known)
+    expected = profile_of(fewer[fewer > 0])
+    assert all(map(np.array_equal, read_profile(path, facts), expected))
+
+
+def test_another_version_of_a_real_dataset_is_refused(tmp_path):
+    rows = tweets().replace(b"katy", b"lady", 1).splitlines(keepends=True)
+    with pytest.raises(InputError, match=r"items with a total of .* another version"):
+        through_the_pipeline(tmp_path, "tweets", b"".join(rows[:-1]))
+    assert not (tmp_path / "counts").exists()
+
+
+def test_a_file_put_there_by_hand_is_verified_before_it_is_counted(tmp_path):
+    raw = tmp_path / "books.csv"
+    raw.write_text("ratings_count,authors\n1,a\n2,b\n")
+    entry = CONFIG["books"]
+    with pytest.raises(InputError, match="not the expected original: it has"):
+        main(source="download", raw=raw, counts=tmp_path / "c.csv", facts=tmp_path / "c.json",
+             dataset="books", title="Books", status="real", how=entry["counts"],
+             download=entry["download"])  # fmt: skip
+    assert not (tmp_path / "c.csv").exists()
+
+
+@pytest.mark.parametrize("name", sorted(CONFIG))
+def test_embedded_profiles_are_copied_to_the_byte(tmp_path, name):
+    raw, counts, facts = EMBEDDED / f"{name}.csv", tmp_path / "c.csv", tmp_path / "c.json"
+    about = {"dataset": name, "title": name.title(), "status": CONFIG[name]["status"]}
+    main(source="embedded", raw=raw, counts=counts, facts=facts, **about)
+    assert counts.read_bytes() == raw.read_bytes()
+    found = read_facts(facts)
+    assert about.items() <= found.items()
+    assert found["sha256"] == hashlib.sha256(raw.read_bytes()).hexdigest()
+
+
+# The tables about datasets.
+
+
+def test_the_tables_about_datasets():
+    profiles = [profile_of([9, 4, 4, 1, 0]), profile_of([120])]
+    facts = [
+        {"dataset": name, "title": name.title(), "source": "file", "status": "real"}
+        for name in ("pets", "cars")
+    ]
+    header, pets, cars = datasets_table.table(profiles, facts, [1, 3, 10])
+    assert header[4:7] + header[8:] == ["d", "total", "largest", "c_1", "c_3", "c_10"]
+    assert pets[:7] + pets[8:] == ["pets", "Pets", "file", "real", 5, 18, 9, 9, 4, ""]
+    assert pets[7] == hashlib.sha256(b"count,items\n9,1\n4,2\n1,1\n0,1\n").hexdigest()
+    assert cars[8:] == [120, "", ""]
+
+    _, *gaps = datasets_table.gaps(profiles, facts, [1, 2], beyond=1)
+    assert gaps == [["pets", 1, 9, 5], ["pets", 2, 4, 0], ["pets", 3, 4, 3]]
+
+    _, *bins = datasets_table.histograms(profiles, facts)
+    assert bins[:2] == [["pets", 0, 1, 1], ["pets", 1, 2, 1]]
+    assert sum(row[3] for row in bins if row[0] == "pets") == 5
+    assert bins[-1] == ["cars", 100, 126, 1]
+
+
+@pytest.mark.parametrize("name", sorted(CONFIG))
+def test_every_item_is_in_the_one_bin_that_holds_its_count(name):
+    profile = read_profile(EMBEDDED / f"{name}.csv")
+    values = np.repeat(*profile)
+    _, *bins = datasets_table.histograms([profile], [{"dataset": name}])
+    for (_, low, high, items), following in zip(bins, [*bins[1:], None], strict=True):
+        assert items == ((low <= values) & (values < high)).sum()
+        assert following is None or following[1] == high
+    assert sum(items for *_, items in bins) == len(values)
+
+
+def test_tables_are_written_as_they_are(tmp_path):
+    write_facts(tmp_path / "f.json", *profile_of([1]), dataset="a", title='A, "b"', source="file",
+                status="real")  # fmt: skip
+    rows = datasets_table.table([profile_of([1])], [read_facts(tmp_path / "f.json")], [1])
+    datasets_table.write(rows, tmp_path / "t.csv")
+    with open(tmp_path / "t.csv", newline="") as file:
+        text = file.read()
+    assert "\r" not in text
+    assert next(iter(csv.DictReader(text.splitlines())))["title"] == 'A, "b"'

@@ -1,0 +1,40 @@
+"""Times `select` of the mechanisms, alone on the machine.
+
+In:   data/counts/DATASET.csv of the dataset named under `timing` in the config
+Out:  results/timing.csv, a row per call; results/timing_summary.csv, medians and quartiles
+"""
+
+
+rule timing:
+    input:
+        counts=f"data/counts/{plan['timing']['dataset']}.csv",
+        facts=ancient(f"data/counts/{plan['timing']['dataset']}.json"),
+        mechanisms=plan.code_of(*plan["timing"]["mechanisms"]),
+        step=plan.code_of_step("time_mechanisms"),
+        lock=LOCK,
+    output:
+        timing="results/timing.csv",
+        summary="results/timing_summary.csv",
+    log:
+        "logs/timing.log",
+    conda:
+        "../../environment.yml"
+    # all cores, so that nothing else runs meanwhile
+    threads: workflow.cores or 1
+    resources:
+        mem_mb=lambda names, input: max(
+            memory_mb(input.facts, name, max(ks))
+            for name, ks in plan["timing"]["mechanisms"].items()
+        ),
+        runtime=30,
+    params:
+        dataset=plan["timing"]["dataset"],
+        plan=plan["timing"]["mechanisms"],
+        trials=plan["timing"]["trials"],
+        epsilon=plan.epsilons[0],
+        seed=plan["seed"],
+        privacy=plan.privacy(*plan["timing"]["mechanisms"]),
+    message:
+        "Timing the mechanisms on {params.dataset}; nothing else runs meanwhile"
+    script:
+        "../scripts/time_mechanisms.py"

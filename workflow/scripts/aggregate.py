@@ -1,0 +1,71 @@
+"""All trials in one table, and the median and quartiles of each error."""
+
+import csv
+
+import numpy as np
+import pandas as pd
+
+from workflow.scripts import metrics
+from workflow.scripts.common import logged, written
+from workflow.scripts.run_trials import read_trials
+
+CELL = ["dataset", "mechanism", "epsilon", "k"]
+
+
+def quartiles(values):
+    """q25, median, q75 by linear interpolation between order statistics, NumPy's default."""
+    return dict(zip(("q25", "median", "q75"), np.quantile(values, [0.25, 0.5, 0.75]), strict=True))
+
+
+def summary(table, by, column):
+    """One row of quartiles for each group of rows, in the order in which the groups appear."""
+    rows = []
+    for key, group in table.groupby(by, sort=False):
+        values = group[column].to_numpy()
+        rows.append({**dict(zip(by, key, strict=True)), **quartiles(values), "trials": len(values)})
+    return pd.DataFrame(rows)
+
+
+def error_table(trials):
+    """Tidy table of the errors: a row for each dataset, mechanism, epsilon, k and metric."""
+    long = trials.melt([*CELL, "trial"], list(metrics.NAMES), "metric", "error")
+    table = summary(long, [*CELL, "metric"], "error")
+    order = {name: i for i, name in enumerate(metrics.NAMES)}
+    cell = table.groupby(CELL, sort=False).ngroup()
+    return table.iloc[np.lexsort((table["metric"].map(order), cell))]
+
+
+def write_table(table, path):
+    """CSV without index column; whole numbers are written as such."""
+    with written(path) as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(table.columns)
+        writer.writerows(map(_plain, row) for row in table.itertuples(index=False, name=None))
+
+
+def _plain(value):
+    return int(value) if isinstance(value, float) and value.is_integer() else value
+
+
+def read_parts(parts):
+    """The trials of all parts; a part is a dict of the four names, the trials and the files."""
+    rows = [
+        (part["dataset"], part["mechanism"], part["epsilon"], part["k"], *row)
+        for part in parts
+        for row in read_trials(
+            part["trials"], part["checksum"], range(part["first"], part["last"] + 1)
+        )
+    ]
+    return pd.DataFrame(rows, columns=[*CELL, "trial", *metrics.NAMES])
+
+
+if "snakemake" in globals():
+    with logged(snakemake.log[0]):
+        files = zip(snakemake.input.trials, snakemake.input.checksums, strict=True)
+        parts = [
+            dict(part, trials=trials, checksum=checksum)
+            for part, (trials, checksum) in zip(snakemake.params.parts, files, strict=True)
+        ]
+        trials = read_parts(parts)
+        write_table(trials, snakemake.output.trials)
+        write_table(error_table(trials), snakemake.output.errors)
