@@ -1,0 +1,64 @@
+"""Checks the statements of the paper, and ours, against the results.
+
+In:   results/*.csv
+Out:  results/agreement.csv  draws of joint and of the published algorithm
+      results/claims.csv, results/claims.md  a verdict on each statement
+"""
+
+
+rule agreement:
+    input:
+        counts=expand("data/counts/{dataset}.csv", dataset=plan["agreement"]["datasets"]),
+        facts=ancient(expand("data/counts/{dataset}.json", dataset=plan["agreement"]["datasets"])),
+        mechanisms=plan.code_of("joint", "joint_alg1"),
+        step=plan.code_of_step("agreement"),
+        lock=LOCK,
+    output:
+        "results/agreement.csv",
+    log:
+        "logs/agreement.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        datasets=plan["agreement"]["datasets"],
+        k=plan["agreement"]["k"],
+        draws=plan["agreement"]["draws"],
+        epsilon=plan.epsilons[0],
+        seed=plan["seed"],
+        privacy=plan.privacy("joint"),
+    message:
+        "Drawing from joint and from the published algorithm, to compare them"
+    script:
+        "../scripts/agreement.py"
+
+
+rule claims:
+    input:
+        datasets="results/datasets.csv",
+        trials="results/trials.csv",
+        timing="results/timing_summary.csv",
+        gaps="results/gaps.csv",
+        agreement="results/agreement.csv",
+        digests=plan.published_digests(),
+        step=plan.code_of_step("claims"),
+        lock=LOCK,
+    output:
+        csv=report("results/claims.csv", caption="../report/claims.rst", category="Claims"),
+        md="results/claims.md",
+    log:
+        "logs/claims.log",
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        neighbors=plan["neighbors"],
+        delta=plan["delta"],
+    message:
+        "Checking the statements of the paper"
+    script:
+        "../scripts/claims.py"
