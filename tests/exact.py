@@ -1,0 +1,323 @@
+"""The output distribution of every mechanism, computed without sampling.
+
+This is the yardstick of the tests: short, slow, and written from the definitions alone. Nothing
+here is shared with the samplers. `distribution` enumerates all ordered sequences of k distinct
+items and serves small inputs; `loss_probabilities` groups sequences by their loss, which is
+enough for the mechanisms over sequences and works for real datasets.
+"""
+
+import functools
+import itertools
+import math
+
+import numpy as np
+
+RELATIONS = ("add-remove", "swap")
+
+# How far the counts of two items can drift apart between neighbours, in users. One user who
+# comes or goes moves all of their items the same way; one who is swapped moves some items up
+# and others down.
+DRIFT = {"add-remove": 1, "swap": 2}
+
+
+def distribution(name, counts, k, epsilon=1.0, delta=1e-6, neighbors="add-remove", **options):
+    """Probability of each sequence: a dict over `sequences(d, k)`, in that order."""
+    return _distribution(name, tuple(counts), k, epsilon, delta, neighbors, **options)
+
+
+@functools.cache
+def _distribution(name, counts, k, epsilon, delta, neighbors, **options):
+    return DISTRIBUTIONS[name](counts, k, epsilon, delta, neighbors, **options)
+
+
+def sequences(d, k):
+    """All ordered sequences of k distinct items out of d."""
+    return list(itertools.permutations(range(d), k))
+
+
+# ---------------------------------------------------------------- two ways to choose by score
+
+
+def exponential(exponents):
+    """The exponential mechanism: probabilities proportional to exp(exponent)."""
+    weights = np.exp(exponents - np.max(exponents))
+    return weights / weights.sum()
+
+
+def permute_and_flip(exponents, log_copies=0.0):
+    """Permute-and-flip over classes of equal outputs: the probability that each class wins.
+
+    Class v has m_v = exp(log_copies) outputs, each accepted with p_v = exp(exponent - largest).
+    Let every output arrive at a uniform time in [0, 1]: the first accepted one wins. An output of
+    class v that arrives at time t has p_v chances and must find no earlier one accepted, so
+
+        P(v) = m_v p_v ∫₀¹ (1 - p_v t)^(m_v - 1) Π_{u ≠ v} (1 - p_u t)^(m_u) dt.
+
+    With M = Σ m_v p_v the integrand lives at t ≈ 1/M, which may be e⁻¹⁰⁰⁰, hence t = e^s. Outside
+    e⁻⁴⁰/M < t < 60/M lies less than 10⁻¹⁶ of every P(v).
+    """
+    log_p = exponents - np.max(exponents)
+    log_m = np.broadcast_to(log_copies, log_p.shape)
+    log_mass = np.logaddexp.reduce(log_m + log_p)
+    low, high = -log_mass - 40, min(0.0, math.log(60) - log_mass)
+    s, width = gauss_legendre(np.linspace(low, high, math.ceil(high - low) + 1), 12)
+
+    log_pt = log_p[:, None] + s.ravel()
+    log_hazard = log_pt.copy()  # log(-log(1 - x)) is log x to all digits when x < e⁻⁴⁰
+    near = log_pt > -40
+    log_hazard[near] = np.log(-np.log1p(-np.exp(log_pt[near])))
+    survival = np.exp(-np.exp(log_m[:, None] + log_hazard).sum(axis=0))
+    arrivals = np.exp(log_m[:, None] + log_pt) / -np.expm1(log_pt)
+    return arrivals @ (survival * width.ravel())
+
+
+# ---------------------------------------------------------------- mechanisms over sequences
+
+
+def sequence_loss(counts, sequence):
+    """ℓ(S) = max_r (c_r - c_{s_r}), with c_1 ≥ c_2 ≥ … the sorted counts."""
+    best = sorted(counts, reverse=True)
+    return max(best[r] - counts[item] for r, item in enumerate(sequence))
+
+
+def loss_classes(counts, k):
+    """The losses that occur, ascending, and the log of how many sequences have each.
+
+    t_r(v) items have a count of at least c_r - v, so Π_r (t_r(v) - r + 1) sequences have a loss of
+    at most v. Python's integers hold such numbers exactly; their differences count each loss.
+    """
+    descending = np.sort(np.asarray(counts, dtype=np.int64))[::-1]
+    best = descending[:k]
+    values = np.unique(best[:, None] - np.unique(descending))
+    values = values[values >= 0]
+    within = np.searchsorted(-descending, values[:, None] - best, side="right") - np.arange(k)
+    at_most = [math.prod(row) for row in within.tolist()]
+    exactly = [high - low for low, high in zip([0, *at_most], at_most, strict=False)]
+    occurs = np.array([copies > 0 for copies in exactly])
+    log_copies = np.array([math.log(copies) for copies in exactly if copies > 0])
+    return values[occurs], log_copies
+
+
+def pruning_threshold(d, k, epsilon, neighbors, beta):
+    """The loss at which Wu and Zhang clip: τ = ⌈(2Δ/ε)(log #sequences + log 1/β)⌉."""
+    log_sequences = math.log(math.perm(d, k))
+    return math.ceil(2 * DRIFT[neighbors] / epsilon * (log_sequences - math.log(beta)))
+
+
+def _joint(losses, log_copies, d, k, epsilon, neighbors):
+    return exponential(log_copies - epsilon / (2 * DRIFT[neighbors]) * losses)
+
+
+def _fast_joint(losses, log_copies, d, k, epsilon, neighbors, beta=2.0**-10):
+    clipped = np.minimum(losses, pruning_threshold(d, k, epsilon, neighbors, beta))
+    return exponential(log_copies - epsilon / (2 * DRIFT[neighbors]) * clipped)
+
+
+def _pnf_joint(losses, log_copies, d, k, epsilon, neighbors):
+    return permute_and_flip(-epsilon / (2 * DRIFT[neighbors]) * losses, log_copies)
+
+
+CHOICE_BY_LOSS = {
+    "joint": _joint,
+    "joint_alg1": _joint,
+    "fast_joint": _fast_joint,
+    "pnf_joint": _pnf_joint,
+}
+
+
+def loss_probabilities(name, counts, k, epsilon, neighbors="add-remove", **options):
+    """The losses that occur, ascending; the probability of each; the log of its sequences."""
+    losses, log_copies = loss_classes(counts, k)
+    choose = CHOICE_BY_LOSS[name]
+    probabilities = choose(losses, log_copies, len(counts), k, epsilon, neighbors, **options)
+    return losses, probabilities, log_copies
+
+
+def log_probability(name, counts, sequence, epsilon, neighbors="add-remove"):
+    """Log-probability of one sequence, through its loss: for domains too large to enumerate."""
+    losses, probabilities, log_copies = loss_probabilities(
+        name, counts, len(sequence), epsilon, neighbors
+    )
+    position = np.searchsorted(losses, sequence_loss(counts, sequence))
+    return math.log(probabilities[position]) - log_copies[position]
+
+
+def _over_sequences(choice, counts, k, epsilon, delta, neighbors):
+    outputs = sequences(len(counts), k)
+    losses = np.array([sequence_loss(counts, output) for output in outputs])
+    probabilities = choice(losses, 0.0, len(counts), k, epsilon, neighbors)
+    return dict(zip(outputs, probabilities, strict=True))
+
+
+# ---------------------------------------------------------------- peeling
+
+
+def round_epsilon(k, epsilon, delta):
+    """ε′ of one of k rounds of the exponential mechanism that are together (ε, δ)-DP.
+
+    The larger of two that are both sound: ε/k by basic composition, and the root of the paper's
+    ε = kε′²/8 + 2ε′√(k log(1/δ)/8).
+    """
+    log_delta = math.log(1 / delta)
+    concentrated = math.sqrt((8 * log_delta + 8 * epsilon) / k) - math.sqrt(8 * log_delta / k)
+    return max(epsilon / k, concentrated)
+
+
+def pnf_peel(counts, k, epsilon, delta, neighbors):
+    return _peel(counts, k, permute_and_flip, epsilon / k / DRIFT[neighbors])
+
+
+def cdp_peel(counts, k, epsilon, delta, neighbors):
+    return _peel(counts, k, exponential, round_epsilon(k, epsilon, delta) / DRIFT[neighbors])
+
+
+def _peel(counts, k, choice, rate):
+    """k rounds, each of which selects one of the items that are left."""
+
+    @functools.cache
+    def one_round(left):
+        items = sorted(left)
+        leader = max(counts[item] for item in items)
+        scores = np.array([rate * (counts[item] - leader) for item in items])
+        return dict(zip(items, choice(scores), strict=True))
+
+    chances = {(): 1.0}
+    for _ in range(k):
+        chances = {
+            (*chosen, item): chance * step
+            for chosen, chance in chances.items()
+            for item, step in one_round(frozenset(range(len(counts))) - set(chosen)).items()
+        }
+    return chances
+
+
+# ---------------------------------------------------------------- independent noise on each count
+
+
+def laplace(counts, k, epsilon, delta, neighbors, contributions=math.inf):
+    """Top k of the counts with Laplace noise of scale min(k, c)/ε (twice that under swap)."""
+    scale = DRIFT[neighbors] * min(k, contributions) / epsilon
+    centers = _shrink_gaps(np.array(counts) / scale)  # in units of the scale
+    # A density has a kink at its centre and no weight (e⁻⁴⁵) beyond 45.
+    edges = np.unique(centers[:, None] + np.linspace(-45, 45, 91))
+
+    def density(x):
+        return np.stack([np.exp(-np.abs(x - center)) / 2 for center in centers])
+
+    def below(x):
+        tails = [(x - center, np.exp(-np.abs(x - center)) / 2) for center in centers]
+        return np.stack([np.where(side < 0, tail, 1 - tail) for side, tail in tails])
+
+    return _top_orders(density, below, edges, 16, k)
+
+
+def gamma(counts, k, epsilon, delta, neighbors):
+    """Top k of the counts with noise of density ∝ exp(-ε ‖noise‖∞), for both relations."""
+    return _gamma(counts, k, epsilon)
+
+
+@functools.cache
+def _gamma(counts, k, epsilon):
+    """The noise is uniform in a cube [-R, R]^d with R ~ Gamma(d + 1, 1/ε): integrate over R.
+
+    For a given R every piece is a polynomial of degree at most d, so the inner rule is exact. As
+    a function of R, pieces meet where two intervals begin to touch: at half a gap of counts.
+    """
+    d = len(counts)
+    centers = _shrink_gaps(np.array(counts) * epsilon)  # in units of 1/ε
+    touch = np.abs(centers[:, None] - centers).ravel() / 2
+    kinks = np.union1d(np.linspace(0, 60, 31), touch[touch < 60])  # R > 60/ε has weight 10⁻¹⁷
+    radius, width = gauss_legendre(kinks, 12)
+    radius, width = radius.ravel(), width.ravel()
+    weight = width * radius**d * np.exp(-radius) / math.factorial(d)
+
+    cube = radius[:, None, None]
+    edges = np.sort(np.concatenate([centers - radius[:, None], centers + radius[:, None]], axis=1))
+
+    def density(x):
+        return np.stack([(np.abs(x - center) <= cube) / (2 * cube) for center in centers])
+
+    def below(x):
+        return np.stack([np.clip((x - center) / (2 * cube) + 0.5, 0, 1) for center in centers])
+
+    orders = _top_orders(density, below, edges, d + 1, k)
+    return {order: float(weight @ chance) for order, chance in orders.items()}
+
+
+def _shrink_gaps(centers):
+    """Narrow wide gaps to 200: noise bridges either with e⁻¹⁰⁰, and digits after the point stay."""
+    order = np.argsort(centers)
+    steps = np.minimum(np.diff(centers[order]), 200)
+    shrunk = np.empty(len(centers))
+    shrunk[order] = np.append(0, np.cumsum(steps))
+    return shrunk
+
+
+def _top_orders(density, below, edges, nodes, k):
+    """Probability of each order of the k largest among independent random variables.
+
+    `density(x)` and `below(x)` (the distribution function) have one row a variable and are smooth
+    between consecutive `edges`. Item s_k lands at x, all that are not selected land below x, and
+    the selected ones before it land in order above x: integrals inside integrals, from the top.
+    """
+    x, width = gauss_legendre(edges, nodes)
+    f, F = density(x), below(x)
+    items = range(len(f))
+    above = {(): np.ones_like(x)}
+    for _ in range(k - 1):
+        above = {
+            (*chosen, item): _integral_to_the_right(f[item] * order, edges)
+            for chosen, order in above.items()
+            for item in items
+            if item not in chosen
+        }
+    result = {}
+    for chosen, order in above.items():
+        for last in items:
+            if last not in chosen:
+                others = [F[item] for item in items if item not in (*chosen, last)]
+                integrand = functools.reduce(np.multiply, others, f[last] * order)
+                result[(*chosen, last)] = (integrand * width).sum(axis=(-2, -1))
+    return {output: result[output] for output in sequences(len(f), k)}
+
+
+# ---------------------------------------------------------------- integration
+
+
+def gauss_legendre(edges, nodes):
+    """Nodes and weights on the panels between consecutive edges: arrays (…, panels, nodes)."""
+    x, weight = np.polynomial.legendre.leggauss(nodes)
+    half = np.diff(edges)[..., None] / 2
+    return edges[..., :-1, None] + half * (1 + x), half * weight
+
+
+def _integral_to_the_right(values, edges):
+    """∫ from each node to the last edge, of a function given at the nodes of each panel."""
+    weight, tail = _panel_rules(values.shape[-1])
+    half = np.diff(edges)[..., None] / 2
+    panels = (values * half) @ weight
+    from_here = np.flip(np.cumsum(np.flip(panels, -1), -1), -1)
+    later = np.concatenate([from_here[..., 1:], np.zeros_like(panels[..., :1])], axis=-1)
+    return np.maximum(later[..., None] + half * (values @ tail.T), 0)  # rounding may go below
+
+
+@functools.cache
+def _panel_rules(nodes):
+    """Weights of ∫ over [-1, 1], and the matrix that gives ∫ from each node to 1."""
+    legendre = np.polynomial.legendre
+    x, weight = legendre.leggauss(nodes)
+    to_coefficients = np.linalg.inv(legendre.legvander(x, nodes - 1))
+    tails = [
+        legendre.legval(1, antiderivative) - legendre.legval(x, antiderivative)
+        for antiderivative in map(legendre.legint, np.eye(nodes))
+    ]
+    return weight, np.stack(tails, axis=1) @ to_coefficients
+
+
+DISTRIBUTIONS = {
+    **{name: functools.partial(_over_sequences, choice) for name, choice in CHOICE_BY_LOSS.items()},
+    "pnf_peel": pnf_peel,
+    "cdp_peel": cdp_peel,
+    "laplace": laplace,
+    "gamma": gamma,
+}
