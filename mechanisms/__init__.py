@@ -24,6 +24,7 @@ package needs; the samplers use floating point and serve experiments, not a hard
 import difflib
 import importlib
 import math
+import numbers
 import operator
 import pkgutil
 from dataclasses import dataclass
@@ -134,10 +135,11 @@ def _checked_k(k, d):
 
 
 def _checked_number(name, value, upper, allowed):
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     try:
-        number = math.nan if isinstance(value, (bool, np.bool_)) else float(value)
-    except (TypeError, ValueError):
-        number = math.nan
+        number = float(value) if is_number else math.nan
+    except OverflowError:
+        number = math.inf
     if not 0 < number < upper:
         raise ValueError(f"{name} is {value!r}; it must be {allowed}.")
     return number

@@ -18,7 +18,7 @@ import numpy as np
 
 from mechanisms._sequences import loss_rate, sequence_at
 
-label = "Joint (Algorithm 1)"
+label = "Joint, as published"
 guarantee = "pure"
 
 

@@ -1,6 +1,7 @@
 """Downloads against a server that fails on purpose: the right file, or one clear sentence."""
 
 import base64
+import dataclasses
 import hashlib
 import io
 import json
@@ -30,11 +31,12 @@ from tests.faulty_server import (
 )
 from workflow.scripts import download as module
 from workflow.scripts.common import InputError, logged
-from workflow.scripts.download import Patience, fetch, open_member, verify
+from workflow.scripts.download import Patience, fetch, open_member, open_original, verify
 
 HASTY = Patience(
-    connect=2, read=0.4, slowest=1000, attempts=3, backoff=0.01, longest_wait=0.05, progress=0.1
+    connect=5, read=5, slowest=1000, attempts=3, backoff=0.01, longest_wait=0.05, progress=0.1
 )
+HASTIER = dataclasses.replace(HASTY, read=0.4)  # where nothing is to arrive
 DATA = np.random.default_rng(1).bytes(200_000)
 OTHER = np.random.default_rng(2).bytes(200_000)
 HALF = len(DATA) // 2
@@ -170,10 +172,10 @@ def test_halves_of_two_files_never_become_one(server, target):
     assert server.header("Range") == [None, f"bytes={HALF}-", None]
 
 
-@pytest.mark.parametrize("answer", [status(416), part(DATA, 7)])
+@pytest.mark.parametrize("answer", [status(416), part(DATA, 7), status(206)])
 def test_a_range_that_does_not_fit_starts_again(server, target, answer):
     url = server.at("/pets.bin", cut(DATA, HALF, etag='"1"'), answer, whole(DATA))
-    fetch("pets", wanted(url), target, HASTY)
+    fetch("pets", wanted(url, sha256=None), target, HASTY)
     assert target.read_bytes() == DATA
     assert server.header("Range") == [None, f"bytes={HALF}-", None]
 
@@ -184,6 +186,13 @@ def test_a_range_that_ends_early_is_continued(server, target):
     fetch("pets", wanted(url), target, HASTY)
     assert target.read_bytes() == DATA
     assert server.header("Range") == [None, f"bytes={HALF}-", f"bytes={HALF + 100}-"]
+
+
+def test_a_range_may_leave_the_size_of_the_file_open(server, target):
+    url = server.at("/pets.bin", cut(DATA, HALF, etag='"1"'), part(DATA, HALF, "*"))
+    fetch("pets", wanted(url), target, HASTY)
+    assert target.read_bytes() == DATA
+    assert len(server.requests) == 2
 
 
 def test_a_later_run_continues_what_an_earlier_one_left(server, target):
@@ -239,14 +248,15 @@ def test_a_killed_download_is_continued(server, target):
 
 def test_a_stalled_body_is_dropped_and_continued(server, target):
     url = server.at("/pets.bin", stalled(DATA, HALF, etag='"1"'), whole(DATA, etag='"1"'))
-    fetch("pets", wanted(url), target, HASTY)
+    fetch("pets", wanted(url), target, HASTIER)
     assert target.read_bytes() == DATA
 
 
 def test_a_transfer_that_is_compressed_unasked_is_understood(server, target):
-    url = server.at("/pets.bin", compressed(DATA))
+    url = server.at("/pets.bin", compressed(DATA, after=HALF), compressed(DATA))
     fetch("pets", wanted(url), target, HASTY)
     assert target.read_bytes() == DATA
+    assert server.header("Range") == [None, None]
 
 
 def test_a_redirect_is_followed(server, target):
@@ -298,20 +308,20 @@ def test_a_wrong_file_never_gets_the_name(server, target, known):
 def test_a_body_that_always_stalls_ends_soon(server, target):
     url = server.at("/pets.bin", stalled(DATA, HALF))
     start = time.monotonic()
-    assert "in time" in refused(wanted(url), target)
+    assert "in time" in refused(wanted(url), target, HASTIER)
     assert time.monotonic() - start < 10
 
 
 def test_a_trickle_is_a_stall(server, target):
     url = server.at("/pets.bin", dripping(DATA))
     start = time.monotonic()
-    assert "too slow" in refused(wanted(url), target)
+    assert "too slow" in refused(wanted(url), target, HASTIER)
     assert time.monotonic() - start < 10
 
 
 def test_a_server_that_never_answers_ends_soon(server, target):
     url = server.at("/pets.bin", lambda handler: handler.server_closing.wait(30))
-    assert "in time" in refused(wanted(url), target)
+    assert "in time" in refused(wanted(url), target, HASTIER)
 
 
 @pytest.mark.parametrize("limit", [{"max_bytes": 10**6}, {"bytes": len(DATA)}])
@@ -445,6 +455,17 @@ def test_a_bad_archive_is_refused(server, tmp_path, archive, problem):
     assert files(target) == []
 
 
+def test_the_member_itself_will_do_where_its_digest_is_known(server, tmp_path):
+    target = tmp_path / "raw" / "pets" / "pets.zip"
+    url = server.at("/pets.zip", whole(DATA))
+    download = {"url": url, "page": PAGE, "filename": "pets.zip", "member": "pets.csv"}
+    assert "not a usable zip" in refused(download, target)
+    download |= {"member_sha256": hashlib.sha256(DATA).hexdigest()}
+    fetch("pets", download, target, HASTY)
+    with open_original(target, download) as file:
+        assert file.read() == DATA
+
+
 def test_an_encrypted_member_is_refused(tmp_path):
     data = bytearray(zipped(pets__csv=b"pets"))
     data[data.index(b"PK\x01\x02") + 8] |= 1
@@ -566,11 +587,28 @@ def test_a_token_that_no_header_can_hold_is_not_shown(target, monkeypatch):
         assert "k-secret-9" not in str(error.value)
 
 
-def test_netrc_is_not_used(server, target, tmp_path, monkeypatch):
-    (tmp_path / "netrc").write_text("machine 127.0.0.1 login ann password k-secret-9\n")
+def test_netrc_is_not_used(target, tmp_path, monkeypatch):
+    sent = []
+
+    def send(session, request, **kwargs):
+        sent.append(request)
+        raise module.requests.ConnectionError
+
+    monkeypatch.setattr(module.requests.Session, "send", send)
+    (tmp_path / "netrc").write_text("machine example.org login ann password k-secret-9\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
+    refused(wanted("https://example.org/pets.bin"), target)
+    assert len(sent) == HASTY.attempts
+    assert not any("Authorization" in request.headers for request in sent)
+
+
+def test_this_machine_is_asked_without_a_proxy(server, target, monkeypatch):
+    for name in ("http_proxy", "HTTP_PROXY", "all_proxy"):
+        monkeypatch.setenv(name, "http://127.0.0.1:9")  # nobody listens there
+    for name in ("no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
     fetch("pets", wanted(server.at("/pets.bin", whole(DATA))), target, HASTY)
-    assert server.header("Authorization") == [None]
+    assert target.read_bytes() == DATA
 
 
 def test_a_zip_that_kaggle_puts_around_the_file_is_taken_off(server, target):

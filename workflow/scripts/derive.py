@@ -19,7 +19,7 @@ from collections import Counter
 import numpy as np
 
 from workflow.scripts.common import InputError, logged
-from workflow.scripts.download import open_member, verify
+from workflow.scripts.download import open_original, verify
 from workflow.scripts.profiles import (
     LARGEST,
     profile_of,
@@ -49,11 +49,8 @@ def downloaded_counts(path, download, how, embedded=None):
     `embedded`: the profile that must come out, where that is known.
     """
     verify(path, download)
-    if member := download.get("member"):
-        with open_member(path, member, download.get("max_bytes")) as file:
-            profile = counts_of(file, f"{path}/{member}", how)
-    else:
-        profile = file_counts(path, how)
+    with open_original(path, download) as file:
+        profile = counts_of(file, path, how)
     if embedded is not None:
         _require_equal(path, profile, embedded)
     return profile
@@ -126,14 +123,12 @@ class Table:
         self._absorb = None if absorb is None else self.index(absorb)
 
     def _kept(self, lines):
-        # The empty line at the end comes out of the reader as an empty row, unless a quote
-        # is still open then.
-        for self._line in itertools.chain(lines, ["\n"]):
+        for self._line in lines:
             yield self._line
 
     def _header(self):
         try:
-            header = next(self._reader)
+            header = next(self._reader, None)
         except csv.Error as error:
             raise self._error(f"not a CSV ({error})") from None
         if not header:
@@ -154,7 +149,7 @@ class Table:
                 yield row if len(row) == width else self._absorbed(row)
                 done = self._reader.line_num
             else:
-                raise self._error("the file ends within quotes")
+                return
 
     def _absorbed(self, row):
         at, surplus = self._absorb, len(row) - len(self.columns)
@@ -171,8 +166,9 @@ class Table:
         Only if it begins and ends there: a row of several lines may have swallowed others.
         """
         with contextlib.suppress(csv.Error):
-            row, *end = csv.reader([self._line, "\n"])
-            if self._reader.line_num == done + 1 and end:
+            row, *rest = csv.reader([self._line, "\n"])
+            ends = bool(rest)  # the empty line is a row of its own, not part of a quoted field
+            if self._reader.line_num == done + 1 and ends:
                 return row
         raise self._error(f"not a CSV ({error}); do the quotes match?")
 

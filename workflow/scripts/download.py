@@ -123,6 +123,27 @@ def open_member(archive, member, max_bytes=None):
         raise InputError(f"{archive} is not a usable zip archive ({error})") from None
 
 
+@contextlib.contextmanager
+def open_original(path, download):
+    """Open the data for reading: the member of the archive, or the file if there is none.
+
+    Kaggle delivers a file with or without a zip around it; where the digest of the member is
+    known, either will do.
+    """
+    member = download.get("member")
+    if member and (_is_zip(path) or not download.get("member_sha256")):
+        with open_member(path, member, download.get("max_bytes")) as file:
+            yield file
+    else:
+        with open(path, "rb") as file:
+            yield file
+
+
+def _is_zip(path):
+    with open(path, "rb") as file:
+        return file.read(4) in (b"PK\x03\x04", b"PK\x05\x06")  # the latter: nothing in it
+
+
 def _page(download):
     return download.get("page") or download["url"]
 
@@ -139,9 +160,12 @@ def _fault(path, download):
     if member := download.get("member"):
         expected = download.get("member_sha256")
         try:
-            with open_member(path, member, download.get("max_bytes")) as file:
+            with open_original(path, download) as file:
                 if expected or not download.get("sha256"):
-                    return _other_digest(f"the sha256 of {member!r}", file, expected)
+                    fault = _other_digest(f"the sha256 of {member!r}", file, expected)
+                    if fault and not _is_zip(path):
+                        return f"it is not a usable zip archive, nor {member!r} itself"
+                    return fault
         except InputError as error:
             return str(error)
     return None
@@ -281,9 +305,7 @@ def _require_within(limit, size, part):
 
 def _unwrapped(part, download, limit):
     """The file itself, out of the zip that Kaggle may put around it, and what is wrong with it."""
-    with part.open("rb") as file:
-        zipped = file.read(4) == b"PK\x03\x04"
-    if not zipped or download.get("member") or download["filename"].endswith(".zip"):
+    if not _is_zip(part) or download.get("member") or download["filename"].endswith(".zip"):
         return part, None
     unpacked = part.with_suffix(".unpacked")
     try:
