@@ -77,9 +77,7 @@ class Mechanism:
     relations: tuple
     sampler: object
 
-    def prepare(
-        self, counts, k, epsilon=1.0, delta=1e-6, neighbors="add-remove", **options
-    ):
+    def prepare(self, counts, k, epsilon=1.0, delta=1e-6, neighbors="add-remove", **options):
         """Do all the work that needs no randomness; return `draw(rng)`.
 
         counts: integers in any order, one per item, or a Profile. `draw` returns indices into
@@ -108,9 +106,7 @@ class Mechanism:
 
         return draw
 
-    def select(
-        self, counts, k, epsilon=1.0, delta=1e-6, neighbors="add-remove", *, rng, **options
-    ):
+    def select(self, counts, k, epsilon=1.0, delta=1e-6, neighbors="add-remove", *, rng, **options):
         """`prepare`, then one draw with the generator `rng`."""
         return self.prepare(counts, k, epsilon, delta, neighbors, **options)(rng)
 

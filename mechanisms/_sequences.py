@@ -53,7 +53,7 @@ _CELLS = 1 << 20  # how many t_r(v) are looked up at once, to bound memory
 
 
 def loss_rate(epsilon, neighbors):
-    """epsilon / (2 Delta): the loss changes by at most 1 when a user comes or goes, 2 for a swap."""
+    """epsilon / (2 Delta): a user who comes or goes changes a loss by at most 1, a swap by 2."""
     return epsilon / (4 if neighbors == "swap" else 2)
 
 
