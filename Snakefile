@@ -18,6 +18,9 @@ configfile: f"{workflow.basedir}/config.yaml"
 include: "workflow/rules/common.smk"
 
 
+report: "workflow/report/workflow.rst"
+
+
 # ------------------------------------------------------------- load rules
 
 

@@ -20,7 +20,7 @@ class Profile:
     """
 
     def __init__(self, counts, items):
-        counts, items = _integers(counts, "counts"), _integers(items, "items")
+        counts, items = _integers(counts, "counts").copy(), _integers(items, "items")
         if counts.shape != items.shape:
             raise ValueError("A profile needs as many item numbers as counts.")
         if items.min() < 1:

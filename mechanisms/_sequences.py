@@ -54,7 +54,9 @@ _CELLS = 1 << 20  # how many t_r(v) are looked up at once, to bound memory
 
 def loss_rate(epsilon, neighbors):
     """epsilon / (2 Delta): a user who comes or goes changes a loss by at most 1, a swap by 2."""
-    return epsilon / (4 if neighbors == "swap" else 2)
+    rate = epsilon / (4 if neighbors == "swap" else 2)
+    # Losses are integers below 2**54: beyond these bounds no double tells the difference.
+    return min(max(rate, 1e-290), 1e6)
 
 
 class LossThreshold:

@@ -7,7 +7,9 @@ Citation: Steinke, Ullman. Between Pure and Approximate Differential Privacy. 20
     a baseline of Gillenwater et al., ICML 2022.
 
 Guarantee: epsilon-DP for both relations. The K-norm mechanism of the l-infinity norm: no count
-    changes by more than 1, whether a user is added, removed, or swapped for another.
+    changes by more than 1, whether a user is added, removed, or swapped for another. (The order
+    alone shows less than the noisy counts: adding the same to all of them changes no order, so
+    for add-remove the top k is even epsilon/2-DP. The noise is kept as published.)
 
 Cost: one noise per distinct count and draw (`_noise`), instead of one per item. The noise itself
     grows with the number of items, d / epsilon.

@@ -3,8 +3,9 @@
 Samples: the k largest of c_i + Laplace(b), in descending order, with b = min(k, c) / epsilon
     (2 b for swap neighbours), where a user contributes to at most c items.
 
-Citation: Durfee, Rogers (2019) and Qiao, Su, Zhang. Oneshot Differentially Private Top-k
-    Selection. ICML 2021; used as a baseline by Gillenwater et al., ICML 2022.
+Citation: Ding, Wang, Zhang, Kifer. Free Gap Information from the Exponential and Noisy Max
+    Mechanisms. 2019; Qiao, Su, Zhang. Oneshot Differentially Private Top-k Selection. ICML
+    2021. A baseline of Gillenwater et al., ICML 2022.
 
 Guarantee: epsilon-DP.
     Scale k / epsilon: let D' be D with one more user. If the k winners' noises are raised so

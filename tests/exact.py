@@ -226,7 +226,7 @@ def _gamma(counts, k, epsilon):
     d = len(counts)
     centers = _shrink_gaps(np.array(counts) * epsilon)  # in units of 1/ε
     touch = np.abs(centers[:, None] - centers).ravel() / 2
-    kinks = np.union1d(np.linspace(0, 60, 31), touch[touch < 60])  # R > 60/ε has weight 10⁻¹⁷
+    kinks = np.union1d(np.linspace(0, 60, 21), touch[touch < 60])  # R > 60/ε has weight 10⁻¹⁷
     radius, width = gauss_legendre(kinks, 12)
     radius, width = radius.ravel(), width.ravel()
     weight = width * radius**d * np.exp(-radius) / math.factorial(d)
@@ -286,14 +286,14 @@ def _top_orders(density, below, edges, nodes, k):
 
 def gauss_legendre(edges, nodes):
     """Nodes and weights on the panels between consecutive edges: arrays (…, panels, nodes)."""
-    x, weight = np.polynomial.legendre.leggauss(nodes)
+    x, weight, _ = _panel_rules(nodes)
     half = np.diff(edges)[..., None] / 2
     return edges[..., :-1, None] + half * (1 + x), half * weight
 
 
 def _integral_to_the_right(values, edges):
     """∫ from each node to the last edge, of a function given at the nodes of each panel."""
-    weight, tail = _panel_rules(values.shape[-1])
+    _, weight, tail = _panel_rules(values.shape[-1])
     half = np.diff(edges)[..., None] / 2
     panels = (values * half) @ weight
     from_here = np.flip(np.cumsum(np.flip(panels, -1), -1), -1)
@@ -303,7 +303,7 @@ def _integral_to_the_right(values, edges):
 
 @functools.cache
 def _panel_rules(nodes):
-    """Weights of ∫ over [-1, 1], and the matrix that gives ∫ from each node to 1."""
+    """Nodes in [-1, 1], weights of ∫ over it, and the matrix that gives ∫ from each node to 1."""
     legendre = np.polynomial.legendre
     x, weight = legendre.leggauss(nodes)
     to_coefficients = np.linalg.inv(legendre.legvander(x, nodes - 1))
@@ -311,7 +311,7 @@ def _panel_rules(nodes):
         legendre.legval(1, antiderivative) - legendre.legval(x, antiderivative)
         for antiderivative in map(legendre.legint, np.eye(nodes))
     ]
-    return weight, np.stack(tails, axis=1) @ to_coefficients
+    return x, weight, np.stack(tails, axis=1) @ to_coefficients
 
 
 DISTRIBUTIONS = {

@@ -153,13 +153,14 @@ def endless(handler, code=200, headers=None):
         handler.wfile.write(bytes(1 << 16))
 
 
-def compressed(data):
-    """The data in a gzip transfer that nobody asked for."""
+def compressed(data, etag='"gz"', after=None):
+    """The data in a gzip transfer that nobody asked for, perhaps cut after some bytes."""
 
     def answer(handler):
         body = gzip.compress(data)
-        _head(handler, 200, {"Content-Encoding": "gzip", "Content-Length": len(body)})
-        handler.wfile.write(body)
+        headers = {"Content-Encoding": "gzip", "Content-Length": len(body), "ETag": etag}
+        _head(handler, 200, headers)
+        handler.wfile.write(body[:after])
 
     return answer
 

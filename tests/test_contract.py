@@ -415,3 +415,15 @@ def test_huge_counts_work_or_are_refused(name, top):
         assert "counts" in str(error)  # noqa: PT017
     else:
         assert (draws(draw, 20, seed=21) == (0, 2)).all()
+
+
+@every_mechanism
+def test_a_wide_range_of_counts_over_many_items_works_or_is_refused(name):
+    """Counts and item numbers that do not fit together into 63 bits."""
+    counts = np.random.default_rng(23).permutation(np.arange(4096) * 2**41)
+    try:
+        draw = prepare(name, counts, k=5, epsilon=1e3)
+    except ValueError as error:
+        assert "counts" in str(error)  # noqa: PT017
+    else:
+        assert (counts[draws(draw, 5, seed=24)] == np.arange(4095, 4090, -1) * 2**41).all()

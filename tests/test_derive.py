@@ -32,6 +32,13 @@ EMBEDDED = ROOT / "data" / "embedded"
 ORIGINALS = ROOT.parent / "shared" / "data" / "raw"
 
 
+@pytest.fixture(autouse=True)
+def no_secrets_of_the_user(monkeypatch, tmp_path):
+    for name in ("KAGGLE_API_TOKEN", "KAGGLE_USERNAME", "KAGGLE_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("KAGGLE_CONFIG_DIR", str(tmp_path / "no-kaggle"))
+
+
 def derived(text, **how):
     """The counts of a CSV, one for each item, largest first."""
     data = text if isinstance(text, bytes) else text.encode()
@@ -100,6 +107,7 @@ def test_line_breaks_commas_and_quotes_within_quotes_belong_to_the_field():
     text = 'content,likes\n"a,\nb ""c""\r\n\r\nd, 7",5\n"""",6\n'
     assert derived(text, column="likes") == [6, 5]
     assert derived(text, rows_per="content") == [1, 1]
+    assert derived('item\n"a\nb"\n"a\r\nb"\n', rows_per="item") == [1, 1]
 
 
 def test_names_may_be_in_any_encoding():
@@ -209,6 +217,8 @@ def test_too_few_fields_are_not_absorbed():
         'votes,item\n5,"a\n6,b\n7,"c"\n8,d\n',
         'votes,item\n5,x\n6,"a" b,"c\n',
         'votes,"item\n5,a\n',
+        'votes,item\n5,x\n"6" ,"c\n',
+        'votes,item\n5,x\n"6" ,"c\n7,d\n',
     ],
 )
 def test_a_quote_that_does_not_end_swallows_no_row(text):

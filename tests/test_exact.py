@@ -115,10 +115,10 @@ def wrong_order(name, counts, k, epsilon, delta, relation):
 
 
 def wrong_ties(name, counts, k, epsilon, delta, relation):
-    """In one of twenty outputs, the best sequence with ties in the order of the input."""
+    """In one of ten outputs, the best sequence with ties in the order of the input."""
     right = exact.distribution(name, counts, k, epsilon, delta, relation)
     best = tuple(np.argsort(-np.array(counts), kind="stable")[:k].tolist())
-    return {s: 0.95 * right[s] + 0.05 * (s == best) for s in right}
+    return {s: 0.9 * right[s] + 0.1 * (s == best) for s in right}
 
 
 DEFECTS = [
@@ -167,8 +167,10 @@ def test_worked_examples(name, counts, stated):
 
 
 @pytest.mark.parametrize("relation", exact.RELATIONS)
-@pytest.mark.parametrize(("options", "share"), [({}, 2**-10), ({"beta": 0.25}, 0.2)])
-def test_fast_joint_gives_hopeless_sequences_their_share(relation, options, share):
+@pytest.mark.parametrize(
+    ("options", "share", "n"), [({}, 2**-10, 40_000), ({"beta": 0.25}, 0.2, 2000)]
+)
+def test_fast_joint_gives_hopeless_sequences_their_share(relation, options, share, n):
     """Clipping gives nearly β = 2⁻¹⁰ to sequences that joint would never draw."""
     counts, k, epsilon = (10**9,) + 49 * (0,), 1, 0.01
     losses, probabilities, _ = exact.loss_probabilities(
@@ -179,9 +181,9 @@ def test_fast_joint_gives_hopeless_sequences_their_share(relation, options, shar
     draw = mechanisms.get("fast_joint").prepare(
         counts, k, epsilon=epsilon, neighbors=relation, **options
     )
-    hopeless = np.count_nonzero(draws(draw, 40_000, seed=3))
+    hopeless = np.count_nonzero(draws(draw, n, seed=3))
     assert hopeless > 0
-    assert not fit([40_000 - hopeless, hopeless], probabilities).rejected
+    assert not fit([n - hopeless, hopeless], probabilities).rejected
 
 
 @pytest.mark.parametrize("relation", exact.RELATIONS)
@@ -193,6 +195,18 @@ def test_laplace_for_users_of_few_items(relation):
         draw = mechanisms.get("laplace").prepare(counts, k, epsilon=epsilon, **options)
         numbers = tally(draws(draw, 2 * DRAWS, seed=contributions), list(expected), len(counts))
         assert not fit(numbers, list(expected.values())).rejected
+
+
+@pytest.mark.parametrize(("name", "epsilon"), [("pnf_peel", 0.43), ("pnf_joint", 0.86)])
+def test_what_was_rejected_once_does_not_come_back(name, epsilon):
+    """The lower of two items wins with p/2, p = 0.65; if it could return, with 0.02 more."""
+    higher, lower = exact.distribution(name, (1, 0), 1, epsilon).values()
+    assert lower == pytest.approx(0.65 / 2, rel=1e-3)
+    draw = mechanisms.get(name).prepare((1, 0), 1, epsilon=epsilon)
+    wins = np.count_nonzero(draws(draw, 60_000, seed=12))
+    assert not fit([60_000 - wins, wins], [higher, lower]).rejected
+    returning = 0.343
+    assert fit([60_000 * (1 - returning), 60_000 * returning], [higher, lower]).rejected
 
 
 # ---------------------------------------------------------------- many rounds

@@ -22,7 +22,7 @@ fuzz = settings(
     derandomize=True,
     deadline=None,
     database=None,
-    max_examples=150,
+    max_examples=100,
     suppress_health_check=[HealthCheck.too_slow],
 )
 

@@ -3,6 +3,7 @@
 In:   results/*.csv
 Out:  results/agreement.csv  draws of joint and of the published algorithm
       results/claims.csv, results/claims.md  a verdict on each statement
+      results/claims.html, results/datasets.html  pages for the report
 """
 
 
@@ -46,10 +47,11 @@ rule claims:
         step=plan.code_of_step("claims"),
         lock=LOCK,
     output:
-        csv=report("results/claims.csv", caption="../report/claims.rst", category="Claims"),
+        csv="results/claims.csv",
         md="results/claims.md",
     log:
         "logs/claims.log",
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
@@ -62,3 +64,36 @@ rule claims:
         "Checking the statements of the paper"
     script:
         "../scripts/claims.py"
+
+
+rule pages:
+    input:
+        claims="results/claims.csv",
+        datasets="results/datasets.csv",
+        step=plan.code_of_step("html_tables"),
+        lock=LOCK,
+    output:
+        claims=report(
+            "results/claims.html",
+            caption="../report/claims.rst",
+            category="Claims",
+            labels={"table": "verdicts"},
+        ),
+        datasets=report(
+            "results/datasets.html",
+            caption="../report/datasets.rst",
+            category="Datasets",
+            labels={"shows": "table of all"},
+        ),
+    log:
+        "logs/pages.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    resources:
+        mem_mb=500,
+        runtime=10,
+    message:
+        "Making pages of the tables"
+    script:
+        "../scripts/html_tables.py"

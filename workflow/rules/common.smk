@@ -2,6 +2,7 @@
 
 In:   config.yaml, merged with what the command line says
 Out:  plan, the checked config and all that follows from it (workflow/scripts/plan.py)
+      ALL_CORES, for a rule that must run alone
       LOCK, the file that pins the environment: results depend on it
 """
 
@@ -22,6 +23,11 @@ try:
     plan = Plan(config, os.path.relpath(workflow.basedir), workflow.config_settings.config)
 except InputError as error:
     raise WorkflowError(f"config: {error}") from None
+
+try:
+    ALL_CORES = workflow.cores
+except WorkflowError:  # nobody said how many: a report, or a cluster
+    ALL_CORES = 1
 
 LOCK = plan.here("requirements.lock")
 

@@ -25,14 +25,15 @@ rule figure:
         png=report(
             "figures/{figure}.png",
             caption="../report/figure.rst",
-            category="Figures",
-            labels={"figure": "{figure}"},
+            category=lambda names: FIGURES[names.figure]["category"],
+            labels=lambda names: {"shows": names.figure.removeprefix("datasets/")},
         ),
         pdf="figures/{figure}.pdf",
     log:
         "logs/figures/{figure}.log",
     wildcard_constraints:
         figure="|".join(FIGURES),
+    localrule: True
     conda:
         "../../environment.yml"
     resources:
@@ -60,7 +61,7 @@ rule time_scaling:
     conda:
         "../../environment.yml"
     # all cores, so that nothing else runs meanwhile
-    threads: workflow.cores or 1
+    threads: ALL_CORES
     resources:
         mem_mb=4000,
         runtime=60,
@@ -83,6 +84,7 @@ rule scaling:
         pdf="figures/scaling.pdf",
     log:
         "logs/figures/scaling.log",
+    localrule: True
     conda:
         "../../environment.yml"
     resources:

@@ -16,7 +16,12 @@ rule errors:
         lock=LOCK,
     output:
         trials="results/trials.csv",
-        errors="results/errors.csv",
+        errors=report(
+            "results/errors.csv",
+            caption="../report/errors.rst",
+            category="Tables",
+            labels={"table": "errors"},
+        ),
     log:
         "logs/errors.log",
     localrule: True
@@ -66,6 +71,7 @@ rule manifest:
         "results/manifest.json",
     log:
         "logs/manifest.log",
+    localrule: True
     conda:
         "../../environment.yml"
     resources:

@@ -14,13 +14,18 @@ rule timing:
         lock=LOCK,
     output:
         timing="results/timing.csv",
-        summary="results/timing_summary.csv",
+        summary=report(
+            "results/timing_summary.csv",
+            caption="../report/timing.rst",
+            category="Tables",
+            labels={"table": "timing"},
+        ),
     log:
         "logs/timing.log",
     conda:
         "../../environment.yml"
     # all cores, so that nothing else runs meanwhile
-    threads: workflow.cores or 1
+    threads: ALL_CORES
     resources:
         mem_mb=lambda names, input: max(
             memory_mb(input.facts, name, max(ks))

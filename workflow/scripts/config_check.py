@@ -141,6 +141,7 @@ def _filled(config):
         mechanism: list(config["k"]) if at == "all" else at
         for mechanism, at in config["timing"]["mechanisms"].items()
     }
+
     def there(names):
         return [name for name in names if name in datasets]
 

@@ -176,6 +176,7 @@ class Plan:
             }
         for name, figure in figures.items():
             figure.setdefault("draws", name)
+            figure["category"] = "Datasets" if figure["draws"] == "dataset" else "Figures"
             if "mechanisms" in figure["shows"]:
                 figure["shows"]["labels"] = self.labels(*figure["shows"]["mechanisms"])
         return figures
@@ -187,6 +188,8 @@ class Plan:
         return [
             *(f"results/{name}.csv" for name in tables),
             "results/claims.md",
+            "results/claims.html",
+            "results/datasets.html",
             *(f"figures/{name}.{form}" for name in self.figures() for form in ("png", "pdf")),
         ]
 
