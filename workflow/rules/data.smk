@@ -10,8 +10,7 @@ Out:  data/counts/DATASET.csv, the profile that everything after this reads, and
 # No inputs: what was downloaded, or put there by hand, stays; the next rule verifies it.
 rule download:
     output:
-        # not deleted before the rule runs: it may have been put there by hand
-        update("data/raw/{dataset}/{filename}"),
+        "data/raw/{dataset}/{filename}",
     log:
         "logs/download/{dataset}/{filename}.log",
     localrule: True

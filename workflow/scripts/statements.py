@@ -984,16 +984,14 @@ def speed_up_over_algorithm_1(results):
 
 @claim(
     "ours",
-    "joint takes at most twice as long as CDP-Peel.",
-    "ratio of median times at most 2 at every k; partly: at more than half of the k",
+    "joint takes milliseconds, whatever the k.",
+    "median time at most 10 ms at every k; partly: at more than half of the k",
 )
-def joint_is_as_fast_as_cdp_peel(results):
-    times = results.seconds("joint", "cdp_peel")
-    ratio = times["joint"] / times["cdp_peel"]
+def joint_takes_milliseconds(results):
+    (times,) = results.seconds("joint").to_numpy().T
     return Outcome(
-        HOLDS if ratio.max() <= 2 else PARTLY if (ratio <= 2).mean() > 0.5 else DOES_NOT_HOLD,
-        f"{ratio.iloc[-1]:.2f} at k = {ratio.index[-1]}, at most {ratio.max():.2f} "
-        f"(k = {ratio.idxmax()})",
+        HOLDS if times.max() <= 0.01 else PARTLY if np.mean(times <= 0.01) > 0.5 else DOES_NOT_HOLD,
+        f"from {1e3 * times.min():.1f} to {1e3 * times.max():.1f} ms",
         tuple(results.timing["dataset"].unique()),
     )
 
