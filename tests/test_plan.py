@@ -8,7 +8,7 @@ import yaml
 
 import mechanisms
 from workflow.scripts.plan import Plan, imported_files, memory_mb
-from workflow.scripts.profiles import write_facts
+from workflow.scripts.profiles import write_facts, write_profile
 
 ROOT = Path(__file__).parents[1]
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
@@ -65,10 +65,12 @@ def test_digest_is_about_what_changes_errors():
 def test_memory_of_the_published_algorithm_grows_with_d_and_k(tmp_path):
     facts = tmp_path / "toy.json"
     about = {"dataset": "toy", "title": "Toy", "source": "embedded", "status": "real"}
-    write_facts(facts, np.array([7, 1]), np.array([1, 166048]), **about)
-    assert memory_mb(facts, "joint", 195) < 500
-    assert 1500 < memory_mb(facts, "joint_alg1", 195) < 3000
-    assert memory_mb(facts, "joint_alg1", 5) < 500
+    profile = np.array([7, 1]), np.array([1, 166048])
+    write_profile(tmp_path / "toy.csv", *profile)
+    write_facts(facts, *profile, **about)
+    assert memory_mb(tmp_path / "toy.csv", facts, "joint", 195) == 500
+    assert 2000 < memory_mb(tmp_path / "toy.csv", facts, "joint_alg1", 195) < 3000
+    assert memory_mb(tmp_path / "toy.csv", facts, "joint", 5, written_out=True) > 500
 
 
 def test_figures_follow_the_config():

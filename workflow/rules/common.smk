@@ -17,12 +17,14 @@ from snakemake.exceptions import WorkflowError
 from workflow.scripts.common import InputError
 from workflow.scripts.manifest import commit
 from workflow.scripts.plan import Plan, let_jobs_import_from, memory_mb
+from workflow.scripts.run_lock import guard
 
 let_jobs_import_from(workflow.basedir)
+guard(workflow)
 try:
     plan = Plan(config, os.path.relpath(workflow.basedir), workflow.config_settings.config)
 except InputError as error:
-    raise WorkflowError(f"config: {error}") from None
+    sys.exit(f"config: {error}")
 
 try:
     ALL_CORES = workflow.cores

@@ -28,7 +28,7 @@ rule timing:
     threads: ALL_CORES
     resources:
         mem_mb=lambda names, input: max(
-            memory_mb(input.facts, name, max(ks))
+            memory_mb(input.counts, input.facts, name, max(ks), written_out=True)
             for name, ks in plan["timing"]["mechanisms"].items()
         ),
         runtime=30,

@@ -21,8 +21,8 @@ rule trials:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=lambda names, input: memory_mb(input.facts, names.mechanism, names.k),
-        runtime=10,
+        mem_mb=lambda names, input: memory_mb(input.counts, input.facts, names.mechanism, names.k),
+        runtime=lambda names: 2 + (int(names.last) - int(names.first)) // 1000,
     params:
         seed=plan["seed"],
         privacy=lambda names: plan.privacy(names.mechanism),

@@ -244,12 +244,14 @@ def read_digests(path):
     return {name: digest for digest, name in (line.split(maxsplit=1) for line in lines)}
 
 
-def memory_mb(facts, mechanism, k):
+def memory_mb(counts, facts, mechanism, k, written_out=False):
     """Memory that a job needs, from what is known of its counts.
 
-    All mechanisms work on the profile, at a few dozen bytes for each distinct count; there are
-    at most as many as items. The published algorithm sorts d times k numbers besides.
+    On a cluster two Snakemake processes wait beside the job; that is the first term. Profiles
+    take some 85 bytes for each distinct count, which is about 10 bytes of the file. Written
+    out, d counts are held a few times. The published algorithm sorts d k numbers besides.
     """
     d = read_facts(facts)["d"]
     cells = d * int(k) if mechanism == "joint_alg1" else 0
-    return 200 + (100 * min(d, 10**7) + 45 * cells) // 10**6
+    items = d if written_out else 0
+    return 500 + (12 * os.path.getsize(counts) + 50 * items + 50 * cells) // 10**6
