@@ -31,7 +31,7 @@ figures: setup ## make all results and figures
 	$(SNAKEMAKE) --quiet rules
 
 scaling: setup ## time the samplers against d and k, and draw the figure (several minutes)
-	$(SNAKEMAKE) --quiet rules scaling
+	$(SNAKEMAKE) --quiet rules -- scaling
 
 report: figures ## make report.html, one page with all figures, tables and claims
 	$(SNAKEMAKE) --report report.html
