@@ -8,7 +8,7 @@ LOCKS := requirements.lock $(EXTRAS:%=requirements-%.lock)
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --scheduler greedy
 
 .DEFAULT_GOAL := help
-.PHONY: help setup figures scaling report verify test quick-test check bench gallery lock clean
+.PHONY: help setup figures scaling report verify test quick-test check bench bench-data gallery lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,10 +40,10 @@ verify: figures ## compare this machine's error files with the published digests
 	$(BIN)/python -m workflow.scripts.verify
 
 test: setup ## run all tests
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses $(CORES)
 
 quick-test: setup ## run the tests that take less than a few seconds each
-	$(BIN)/python -m pytest -m "not slow"
+	$(BIN)/python -m pytest --numprocesses $(CORES) -m "not slow"
 
 check: setup ## check style and form: ruff, snakefmt, snakemake --lint
 	$(BIN)/ruff check .
@@ -54,8 +54,12 @@ check: setup ## check style and form: ruff, snakefmt, snakemake --lint
 bench: setup ## time the samplers against the plain way
 	$(BIN)/python -m tests.bench_mechanisms
 
-gallery: figures ## make the small pictures that the README shows
+bench-data: setup ## count a MovieLens of 25 million generated ratings: seconds and memory
+	$(BIN)/python -m tests.bench_movielens
+
+gallery: figures scaling ## make the small pictures and the verdicts that the README shows
 	$(BIN)/python -m workflow.scripts.contact_sheet figures docs/gallery
+	cp results/claims.md docs/claims.md
 
 lock: ## pin the newest versions of all packages, with hashes
 	$(PYTHON) -m venv --clear .venv-lock
