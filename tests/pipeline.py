@@ -1,7 +1,6 @@
 """Throw-away copies of the project in which tests run Snakemake."""
 
 import contextlib
-import functools
 import os
 import shutil
 import signal
@@ -27,6 +26,7 @@ NEEDED = (
 TINY = {
     "k": [2, 5],
     "epsilons": [0.01],
+    "trials": 3,
     "trials_per_job": 1,
     "mechanisms": ["joint", "cdp_peel"],
     "timing": {"trials": 1, "mechanisms": {"pnf_peel": None, "cdp_peel": None}},
@@ -50,7 +50,8 @@ label, guarantee = "Slow", "pure"
 
 def prepare(profile, k, epsilon, delta, neighbors):
     Path("begun").touch()
-    while not Path("go-on").exists():
+    deadline = time.monotonic() + 60
+    while not Path("go-on").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
     return lambda rng: rng.permutation(k)
 """
@@ -156,21 +157,15 @@ def printed_so_far(process):
     return os.pread(process.printed.fileno(), 10**7, 0).decode("utf-8", "replace")
 
 
-def until(condition, process):
+def until(condition, process, seconds=60):
     """Wait until something is the case while a started Snakemake runs."""
+    deadline = time.monotonic() + seconds
     while not condition():
-        assert process.poll() is None, printed_so_far(process)
+        if process.poll() is not None or time.monotonic() > deadline:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise AssertionError(f"it never came to that:\n{printed_so_far(process)}")
         time.sleep(0.02)
-
-
-@functools.cache
-def finished():
-    """A project in which everything was made once, undisturbed; for all tests, to be copied."""
-    folder = tempfile.TemporaryDirectory(prefix="dp-topk-", ignore_cleanup_errors=True)
-    project = Project(Path(folder.name) / "finished", TINY)
-    project.until_exit = folder
-    project.finishes()
-    return project
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ wait on a cluster. Marks that these left are the user's to clear, as the error s
 system has no flock, Snakemake's own marks are all there is.
 """
 
+import base64
 import contextlib
 import fcntl
 import functools
@@ -67,15 +68,12 @@ def lock_of_run(kind):
     _require_writable()
     FOLDER.mkdir(exist_ok=True)
     with RUN.open("a+", encoding="utf-8") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise Refused("another run is at work in this folder; wait until it ends") from None
-        except OSError:  # no flock here
+        if not _locked(lock):
             yield
             return
         lock.seek(0)
         _clear_marks(lock.read())
+        _keep_originals()
         run = f"{socket.gethostname()} {kind} {os.getpid()} {time.time_ns()}"
         with _after_all_jobs():
             lock.truncate(0)
@@ -86,6 +84,17 @@ def lock_of_run(kind):
             yield
         finally:
             del os.environ[VARIABLE]
+
+
+def _locked(lock):
+    """Lock the file of the run; False where the file system has no flock."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        raise Refused("another run is at work in this folder; wait until it ends") from None
+    except OSError:
+        return False
+    return True
 
 
 def _require_writable():
@@ -109,6 +118,17 @@ def _clear_marks(left_by):
             f"a run on {where} was cut off in this folder, or is still at work; once it and its "
             "jobs have ended, type `snakemake --unlock` and run again"
         )
+
+
+def _keep_originals():
+    """What is in data/raw is whole, or was put there by hand: the rerun must not delete it.
+
+    While a job makes a file, Snakemake keeps a note of that name in .snakemake/incomplete.
+    """
+    for path in Path("data/raw").glob("*/*"):
+        name = base64.urlsafe_b64encode(str(path).encode()).decode()
+        with contextlib.suppress(OSError):  # no such note
+            (FOLDER / "incomplete" / name).unlink()
 
 
 @contextlib.contextmanager
