@@ -38,5 +38,11 @@ include: "workflow/rules/claims.smk"
 rule all:
     default_target: True
     input:
+        # The first two, because Snakemake does not miss what only other files are made from:
+        # after jobs that failed, those would stay as they were.
+        expand("data/counts/{dataset}.csv", dataset=plan.datasets),
+        plan.trial_files(".csv"),
         plan.products(),
         "results/manifest.json",
+    message:
+        "Everything is made: see figures/ and results/"

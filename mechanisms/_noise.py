@@ -24,7 +24,8 @@ def largest_noisy(profile, k, quantile, rng):
     """
     left = profile.items
     exponents = rng.standard_exponential(len(left)) / left
-    noisy = profile.counts + quantile(np.maximum(exponents, _TINY))
+    # Relative to the largest count: noise added to a huge number would be rounded to it.
+    noisy = quantile(np.maximum(exponents, _TINY)) - profile.deficits
     # Only the k counts with the best best items can come up.
     groups = np.argpartition(-noisy, k)[:k] if k < len(noisy) else np.arange(len(noisy))
     queue = list(zip((-noisy[groups]).tolist(), groups.tolist(), strict=True))
@@ -43,5 +44,5 @@ def largest_noisy(profile, k, quantile, rng):
             continue
         exponents[group] += rng.standard_exponential() / left[group]
         noise = quantile(np.maximum(exponents[group], _TINY))
-        heapq.heapreplace(queue, (-float(profile.counts[group] + noise), group))
+        heapq.heapreplace(queue, (-float(noise - profile.deficits[group]), group))
     return np.array(chosen)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-# Up to here every integer is a double, so that adding noise loses nothing but the last digits.
+# Up to here every integer is a double, and differences of counts are exact.
 LARGEST_COUNT = 2**53
 
 
@@ -15,6 +15,7 @@ class Profile:
     arbitrarily, but always in the same way.
 
     counts: the distinct counts, descending.
+    deficits: counts[0] - counts.
     bounds: bounds[g] items have a count above counts[g], bounds[g + 1] at least counts[g].
     d: the number of items.
     """
@@ -25,12 +26,14 @@ class Profile:
             raise ValueError("A profile needs as many item numbers as counts.")
         if items.min() < 1:
             raise ValueError("A profile lists only counts that at least one item has.")
+        if items.sum(dtype=float) > LARGEST_COUNT:
+            raise ValueError("A profile must not have more than 2**53 items.")
         if (np.diff(counts) >= 0).any():
             raise ValueError("The counts of a profile must be distinct and in descending order.")
         self._set(counts, counts[0] - counts, np.concatenate(([0], np.cumsum(items))))
 
     def _set(self, counts, deficits, bounds):
-        self.counts, self._deficits, self.bounds = counts, deficits, bounds
+        self.counts, self.deficits, self.bounds = counts, deficits, bounds
         self.d = int(bounds[-1])
 
     @classmethod
@@ -52,7 +55,7 @@ class Profile:
 
     def at_least(self, count):
         """How many items have this count or a larger one; `count` may be an array."""
-        return self.bounds[np.searchsorted(self._deficits, self.counts[0] - count, side="right")]
+        return self.bounds[np.searchsorted(self.deficits, self.counts[0] - count, side="right")]
 
     def counts_at(self, ranks):
         """The counts of the items with these ranks."""

@@ -31,8 +31,11 @@ millions of thresholds. A draw then proposes v from the upper series and accepts
 probability N(v) / N(b). Half of the proposals are accepted, and the result is exact: no
 threshold is left out. From v = c_1 - c_d on, N is constant, and one block reaches to infinity.
 
-What remains is rounding. log N(v) is a sum of k logarithms, with a relative error of a few
-2**-53; a block whose weight is below 2**-1074 of the largest is never proposed.
+What remains is rounding. log N(v) is a sum of k logarithms; its error is a few 2**-53 of its
+size. A uniform of 53 bits cannot tell blocks lighter than 2**-53 of all: so blocks are laid out
+from the lightest to the heaviest, and when one of the light ones comes up (below 2**-40 of all),
+a fresh uniform chooses among these. What can never come up has a probability below 2**-52 in
+all: the light blocks together, if they weigh less than 2**-53, and the lightest of them.
 
 Clipped losses
 --------------
@@ -40,8 +43,9 @@ If all losses of `clip` or more count as `clip`, the sequences with loss < clip 
 weight and all others have exp(-rate clip): in the threshold form, N(v) is replaced by the
 number of all sequences for v >= clip. The last block then begins at `clip`.
 
-Cost: O(k) logarithms for each block end, a few dozen to a few hundred of them, and O(k) for
-each draw. Memory: a few copies of the profile.
+Cost: O(k) logarithms for each block end, and O(k) for each draw. There are dozens to hundreds of
+blocks in experiments like the paper's, thousands for k in the ten thousands and a small rate.
+Memory: a few copies of the profile.
 """
 
 import math
@@ -49,6 +53,7 @@ import math
 import numpy as np
 
 _PIECES = 4  # into how many parts a block is split
+_LIGHT = 2.0**-40  # share of all below which a block is light
 _CELLS = 1 << 20  # how many t_r(v) are looked up at once, to bound memory
 
 
@@ -56,7 +61,7 @@ def loss_rate(epsilon, neighbors):
     """epsilon / (2 Delta): a user who comes or goes changes a loss by at most 1, a swap by 2."""
     rate = epsilon / (4 if neighbors == "swap" else 2)
     # Losses are integers below 2**54: beyond these bounds no double tells the difference.
-    return min(max(rate, 1e-290), 1e6)
+    return min(max(rate, 1e-290), 1e290)
 
 
 class LossThreshold:
@@ -96,8 +101,11 @@ class LossThreshold:
             starts = np.insert(starts, at, new)
             low = np.insert(low, at, self._log_sequences(new))
             high = np.insert(high, at - 1, self._log_sequences(new - 1))
-        self.starts, self.sizes, self.high = starts.tolist(), sizes.tolist(), high.tolist()
-        self.cumulative = np.cumsum(upper)
+        order = np.argsort(upper, kind="stable")
+        self.starts, self.high = starts[order].tolist(), high[order].tolist()
+        self.sizes = np.append(sizes, 0)[order].tolist()  # 0: the block without an end
+        self.cumulative = np.cumsum(upper[order])
+        self.light = int((upper < _LIGHT * self.cumulative[-1]).sum())
         self.log_envelope = float(scale + np.log(self.cumulative[-1]))
 
     def _log_sequences(self, thresholds):
@@ -111,10 +119,12 @@ class LossThreshold:
 
     def propose(self, rng):
         """Propose a threshold T: t_r(T) for each place, or None if the proposal is rejected."""
-        block = self.cumulative.searchsorted(rng.random() * self.cumulative[-1], side="right")
-        if block >= len(self.sizes):
-            return np.full(len(self.places), self.profile.d)
+        block = _choose(self.cumulative, rng)
+        if block < self.light:
+            block = _choose(self.cumulative[: self.light], rng)
         size, threshold = self.sizes[block], self.starts[block]
+        if size == 0:
+            return np.full(len(self.places), self.profile.d)
         if size > 1:
             step = -math.log1p(rng.random() * math.expm1(-self.rate * size)) / self.rate
             threshold += min(int(step), size - 1)
@@ -128,6 +138,11 @@ class LossThreshold:
     def sequence(self, allowed, rng):
         """Ranks of a uniform sequence of distinct items, the r-th of the first allowed[r]."""
         return sequence_at(rng.integers(self.places, allowed))
+
+
+def _choose(cumulative, rng):
+    """An index, with probabilities that these are the running sums of."""
+    return cumulative.searchsorted(rng.random() * cumulative[-1], side="right")
 
 
 def sequence_at(positions):

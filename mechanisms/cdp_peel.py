@@ -4,12 +4,12 @@ Samples: in each round item i among those left with probability proportional to
     exp(epsilon' c_i) (exp(epsilon' c_i / 2) for swap neighbours). That is the distribution of
     the k largest of c_i + Gumbel(1 / epsilon'), in descending order (Durfee, Rogers, Lemma 4.2).
 
-Citation: Gillenwater et al., ICML 2022, Algorithm 3 and Lemma 4.4; Durfee, Rogers. Practical
+Citation: Gillenwater et al., ICML 2022, Algorithm 3 and Lemma 4.2; Durfee, Rogers. Practical
     Differentially Private Top-k Selection with Pay-what-you-get Composition. NeurIPS 2019.
 
 Guarantee: (epsilon, delta)-DP. A round is an epsilon'-DP exponential mechanism, hence
-    epsilon'^2/8-CDP by its bounded range; k rounds are k epsilon'^2/8-CDP, which gives
-    (epsilon, delta)-DP for
+    epsilon'^2/8-CDP by its bounded range (Cesar, Rogers 2021); k rounds are k epsilon'^2/8-CDP,
+    which gives (epsilon, delta)-DP (Bun, Steinke 2016) for
 
         epsilon = k epsilon'^2 / 8 + 2 epsilon' sqrt(k log(1/delta) / 8).
 
@@ -53,6 +53,6 @@ def prepare(profile, k, epsilon, delta, neighbors):
 
 def epsilon_per_round(k, epsilon, delta):
     """The largest epsilon' for which k rounds are known to be (epsilon, delta)-DP."""
-    root = math.sqrt(8 * math.log(1 / delta))
+    root = math.sqrt(-8 * math.log(delta))
     concentrated = 8 * epsilon / (math.sqrt(root**2 + 8 * epsilon) + root) / math.sqrt(k)
     return max(concentrated, epsilon / k)

@@ -32,9 +32,9 @@ guarantee = "pure"
 
 
 def prepare(profile, k, epsilon, delta, neighbors, beta=2.0**-10):
-    if not 0 < beta < 1:
+    if not (isinstance(beta, float) and 0 < beta < 1):
         raise ValueError(f"beta is {beta!r}; it must be a number between 0 and 1.")
     rate = loss_rate(epsilon, neighbors)
     all_sequences = np.log(profile.d - np.arange(k)).sum()
-    tau = math.ceil((all_sequences + math.log(1 / beta)) / rate)
+    tau = math.ceil((all_sequences - math.log(beta)) / rate)
     return joint.draws(LossThreshold(profile, k, rate, clip=tau))

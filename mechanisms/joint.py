@@ -11,9 +11,9 @@ Guarantee: epsilon-DP. Adding or removing a user changes each c_r - c_{s_r} by a
     Lemma 3.1), swapping one for another by at most 2.
 
 How: not by the paper's Algorithm 1 (that is `joint_alg1`) but through a threshold on the loss;
-    `_sequences` has the derivation. The output distribution is the same, and the probability
-    mass left out is none, up to the rounding of doubles (relative error of a probability below
-    2**-37 while k log d is below 2500).
+    `_sequences` has the derivation. The output distribution is the same, up to the rounding of
+    doubles: outcomes that can never come up have a probability below 2**-52 in all, and each
+    weight has a relative error below 2**-37 while k log d is below 2500.
 
 Cost: sorting the counts, then O(k) per block of thresholds; O(k) per draw. Memory: a few
     copies of the counts. No array of d times k.

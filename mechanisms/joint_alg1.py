@@ -11,7 +11,7 @@ How: literally, but vectorised. For the sorted counts, form the k x d utilities
     It is kept as the published algorithm in the timing figure, and as a second implementation
     of the same distribution, which the tests compare with `joint`.
 
-Cost: O(d k log(d k)) time and O(d k) memory, about 40 bytes for each of the d k entries.
+Cost: O(d k log(d k)) time and O(d k) memory, about 48 bytes for each of the d k entries.
 """
 
 import numpy as np

@@ -4,7 +4,8 @@ Samples: in each round the item that maximises c_i + X_i among those left, with 
     exponential noises X_i of rate epsilon / k (epsilon / 2k for swap neighbours).
 
 Citation: Gillenwater et al., ICML 2022, Algorithm 2; McKenna, Sheldon, NeurIPS 2020 for
-    permute-and-flip; Ding et al. (2021) for its form with exponential noise.
+    permute-and-flip; Ding, Kifer et al. The Permute-and-Flip Mechanism is Identical to
+    Report-Noisy-Max with Exponential Noise. 2021.
 
 Guarantee: epsilon-DP by basic composition. Each round is (epsilon / k)-DP: counts are monotone
     when users are added or removed, so the factor 2 of the noise is not needed; for swap
@@ -20,9 +21,9 @@ How: published samplers draw k d noises. A round is the same as this: visit the 
     probability exp(-(1 - p_i) x); otherwise the item is out for this round. The leader has
     p = 1 and always wins when it is drawn. No noise is drawn for items that do not come up.
 
-Cost: sorting the counts once, then per round an expected 2 proposals at most (the first is
-    accepted with probability P / (P + 1) >= 1/2) of O(log d) each, besides those of items that
-    are gone (`_peeling`). Memory: a few copies of the counts.
+Cost: sorting the counts once, then per round fewer than 1.31 proposals on average (as in
+    `pnf_joint`) of O(log d) each, besides those of items that are gone (`_peeling`). Memory: a
+    few copies of the counts.
 """
 
 import math

@@ -9,9 +9,10 @@ import yaml
 
 import mechanisms
 from tests.bench_billion import DISTINCT, ITEMS, NAMES, billion
-from workflow.scripts.aggregate import error_table, read_parts, write_table
+from workflow.scripts.aggregate import error_table, read_parts
 from workflow.scripts.plan import Plan
 from workflow.scripts.run_trials import run_trials, write_trials
+from workflow.scripts.tables import write_table
 
 ROOT = Path(__file__).parents[1]
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))

@@ -281,8 +281,7 @@ def alterations(data):
 def test_no_altered_profile_is_read(tmp_path):
     path, facts = tmp_path / "pets.csv", tmp_path / "pets.json"
     write_profile(path, np.array([12, 7, 1]), np.array([1, 2, 30]))
-    about = {"dataset": "pets", "title": "Pets", "source": "file", "status": "real"}
-    write_facts(facts, *read_profile(path), **about)
+    write_facts(facts, *read_profile(path), dataset="pets", source="file")
     read_profile(path, facts)
     refused(path, lambda: read_profile(path, facts), at_least=60)
     for cut in range(len(facts.read_bytes()) - 2):

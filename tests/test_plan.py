@@ -50,6 +50,24 @@ def test_a_mechanism_depends_on_its_own_files_only():
     assert fast_joint == joint | {"mechanisms/fast_joint.py"}
 
 
+def test_relative_imports_are_followed(tmp_path):
+    package = tmp_path / "mechanisms"
+    package.mkdir()
+    for name, text in {
+        "__init__": "from . import _base",
+        "_base": "",
+        "_noise": "",
+        "toy": "from ._noise import x\nfrom . import _deep",
+        "_deep": "import mechanisms._far",
+        "_far": "",
+        "other": "",
+    }.items():
+        (package / f"{name}.py").write_text(text)
+    files = imported_files(tmp_path, "mechanisms.toy")
+    assert {Path(file).stem for file in files} >= {"toy", "_noise", "_deep", "_far"}
+    assert "mechanisms/other.py" not in files
+
+
 def test_every_file_of_the_samplers_is_known_to_be_used():
     files = imported_files(ROOT, *(f"mechanisms.{name}" for name in mechanisms.names()))
     there = {str(path.relative_to(ROOT)) for path in (ROOT / "mechanisms").glob("*.py")}
@@ -62,15 +80,22 @@ def test_digest_is_about_what_changes_errors():
     assert len({plan(**change).digest() for change in ({}, *changes)}) == 6
 
 
+def test_a_downloaded_original_is_real_whatever_the_config_says():
+    assert plan().about()["foods"] == {"title": "Foods", "status": "stand-in"}
+    assert plan(data="download").about()["foods"] == {"title": "Foods", "status": "real"}
+
+
 def test_memory_of_the_published_algorithm_grows_with_d_and_k(tmp_path):
     facts = tmp_path / "toy.json"
-    about = {"dataset": "toy", "title": "Toy", "source": "embedded", "status": "real"}
+    about = {"dataset": "toy", "source": "embedded"}
     profile = np.array([7, 1]), np.array([1, 166048])
     write_profile(tmp_path / "toy.csv", *profile)
     write_facts(facts, *profile, **about)
     assert memory_mb(tmp_path / "toy.csv", facts, "joint", 195) == 500
     assert 2000 < memory_mb(tmp_path / "toy.csv", facts, "joint_alg1", 195) < 3000
     assert memory_mb(tmp_path / "toy.csv", facts, "joint", 5, written_out=True) > 500
+    facts.write_text("")  # the job will say what is wrong with it
+    assert memory_mb(tmp_path / "toy.csv", facts, "joint", 195) == 500
 
 
 def test_figures_follow_the_config():

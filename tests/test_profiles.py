@@ -21,7 +21,7 @@ from workflow.scripts.profiles import (
     write_profile,
 )
 
-ABOUT = {"dataset": "pets", "title": "Pets", "source": "file", "status": "real"}
+ABOUT = {"dataset": "pets", "source": "file"}
 VALUES = [7, 0, 3, 7, 3, 7, 1]
 TEXT = "count,items\n7,3\n3,2\n1,1\n0,1\n"
 

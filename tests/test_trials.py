@@ -8,9 +8,11 @@ import pytest
 
 import mechanisms
 from workflow.scripts import metrics
-from workflow.scripts.aggregate import error_table, read_parts, write_table
+from workflow.scripts.aggregate import error_table, read_parts
 from workflow.scripts.common import InputError
-from workflow.scripts.run_trials import generator, read_trials, run_trials, write_trials
+from workflow.scripts.draws import generator
+from workflow.scripts.run_trials import read_trials, run_trials, write_trials
+from workflow.scripts.tables import write_table
 
 COUNTS = [100, 40, 40, 7, 1, 0]
 PROFILE = mechanisms.Profile([100, 40, 7, 1, 0], [1, 2, 1, 1, 1])

@@ -21,7 +21,10 @@ rule agreement:
     conda:
         "../../environment.yml"
     resources:
-        mem_mb=1000,
+        mem_mb=lambda names, input: max(
+            memory_mb(*files, "joint_alg1", max(plan["agreement"]["k"]))
+            for files in zip(input.counts, input.facts)
+        ),
         runtime=10,
     params:
         datasets=plan["agreement"]["datasets"],

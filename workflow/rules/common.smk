@@ -41,3 +41,4 @@ wildcard_constraints:
     k=r"[0-9]+",
     first=r"[0-9]+",
     last=r"[0-9]+",
+    filename=r"[^/]+",

@@ -10,7 +10,8 @@ Out:  data/counts/DATASET.csv, the profile that everything after this reads, and
 # No inputs: what was downloaded, or put there by hand, stays; the next rule verifies it.
 rule download:
     output:
-        "data/raw/{dataset}/{filename}",
+        # not deleted before the rule runs: it may have been put there by hand
+        update("data/raw/{dataset}/{filename}"),
     log:
         "logs/download/{dataset}/{filename}.log",
     localrule: True
@@ -48,9 +49,7 @@ rule counts:
         runtime=30,
     params:
         dataset="{dataset}",
-        title=lambda names: plan["datasets"][names.dataset]["title"],
         source=lambda names: plan["datasets"][names.dataset]["source"],
-        status=lambda names: plan["datasets"][names.dataset]["status"],
         counts=lambda names: plan["datasets"][names.dataset].get("counts"),
         download=lambda names: plan["datasets"][names.dataset].get("download"),
     message:

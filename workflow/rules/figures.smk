@@ -63,7 +63,7 @@ rule time_scaling:
     # all cores, so that nothing else runs meanwhile
     threads: ALL_CORES
     resources:
-        mem_mb=4000,
+        mem_mb=1000 + plan["scaling"]["joint_alg1_max_cells"] * 50 // 10**6,
         runtime=60,
     params:
         plan=plan["scaling"],

@@ -58,6 +58,7 @@ rule datasets:
         runtime=10,
     params:
         k=plan["k"],
+        about=plan.about(),
     message:
         "Describing the datasets"
     script:
@@ -67,6 +68,8 @@ rule datasets:
 rule manifest:
     input:
         files=plan.products(),
+        step=plan.code_of_step("manifest"),
+        lock=LOCK,
     output:
         "results/manifest.json",
     log:
@@ -78,8 +81,8 @@ rule manifest:
         mem_mb=200,
         runtime=10,
     params:
-        commit=commit(workflow.basedir),
-        config=plan.digest(),
+        commit=lambda names: commit(workflow.basedir),
+        config=plan.digest_of_all(),
     message:
         "Writing down where the results come from"
     script:

@@ -22,7 +22,7 @@ rule trials:
         "../../environment.yml"
     resources:
         mem_mb=lambda names, input: memory_mb(input.counts, input.facts, names.mechanism, names.k),
-        runtime=lambda names: 2 + (int(names.last) - int(names.first)) // 1000,
+        runtime=lambda names: 2 + (int(names.last) - int(names.first)) * int(names.k) // 200_000,
     params:
         seed=plan["seed"],
         privacy=lambda names: plan.privacy(names.mechanism),

@@ -11,8 +11,8 @@ import numpy as np
 
 import mechanisms
 from workflow.scripts.common import logged, written
+from workflow.scripts.draws import generator, prepared
 from workflow.scripts.profiles import read_profile
-from workflow.scripts.run_trials import generator, prepared
 
 HEADER = ("dataset", "epsilon", "k", "mechanism", "draw", "loss", "linf")
 

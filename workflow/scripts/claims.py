@@ -4,13 +4,13 @@ A statement that does not hold is a finding, and is written down like any other.
 crashes is a defect, and stops the run. What a run has no data for is "not checked".
 """
 
-import hashlib
 from pathlib import Path
 
 import pandas as pd
 
 from workflow.scripts.common import logged, written
 from workflow.scripts.judging import NOT_CHECKED, VERDICTS, NotChecked, Outcome, Results
+from workflow.scripts.manifest import read_digests, sha256
 from workflow.scripts.statements import CLAIMS, SECTIONS
 
 COLUMNS = ["claim", "section", "statement", "verdict", "figure", "threshold", "stand_in"]
@@ -90,23 +90,14 @@ def read_results(
     datasets, trials=None, timing=None, gaps=None, agreement=None, digests=None, **setting
 ):
     """Read the tables of a run; those without a path count as missing."""
-    trials_timing_gaps_agreement = [
+    tables = [
         None if path is None else pd.read_csv(path) for path in (trials, timing, gaps, agreement)
     ]
     digest = kept = None
     if trials is not None and digests is not None:
-        digest = hashlib.sha256(Path(trials).read_bytes()).hexdigest()
-        kept = digest_in(digests, Path(trials).name)
-    return Results(pd.read_csv(datasets), *trials_timing_gaps_agreement, digest, kept, **setting)
-
-
-def digest_in(digests, name):
-    """The digest of a file, by its name, in a list as `sha256sum` writes it."""
-    for line in Path(digests).read_text(encoding="utf-8").splitlines():
-        digest, _, path = line.partition("  ")
-        if Path(path).name == name:
-            return digest
-    return None
+        digest = sha256(trials)
+        kept = read_digests(digests).get(f"results/{Path(trials).name}")
+    return Results(pd.read_csv(datasets), *tables, digest, kept, **setting)
 
 
 def main(csv, md, **inputs):

@@ -19,6 +19,7 @@ from workflow.scripts.common import InputError
 SCHEMA = Path(__file__).parents[1] / "schemas" / "config.schema.yaml"
 DERIVATIONS = ("column", "rows_per", "profile")
 NEEDED_BY_SOURCE = {"embedded": (), "download": ("download", "counts"), "file": ("file", "counts")}
+MOST_JOBS = 1_000_000
 DEFAULT_MAX_BYTES = 1_000_000_000
 HUGE = 10**20  # Python itself refuses to print integers of some thousand digits.
 
@@ -55,6 +56,7 @@ def check(config, mechanism_names, embedded_dir, command_line=None):
         _check_dataset(name, dataset, embedded_dir)
     _check_left_out(left_out, plan["datasets"], embedded_dir)
     _check_k_at_most_d(plan, embedded_dir)
+    _check_jobs(plan)
     return plan
 
 
@@ -393,6 +395,18 @@ def _check_k_at_most_d(plan, embedded_dir):
                 f"{path}: {k} is more than the {items[smallest]} items of dataset {smallest}; "
                 f"take away that k or that dataset (null leaves it out)"
             )
+
+
+def _check_jobs(plan):
+    """More jobs than Snakemake can plan are a mistake."""
+    chunks = math.ceil(plan["trials"] / plan["trials_per_job"])
+    lists = ("datasets", "mechanisms", "epsilons", "k")
+    jobs = chunks * math.prod(len(plan[key]) for key in lists)
+    if jobs > MOST_JOBS:
+        raise InputError(
+            f"trials_per_job is {plan['trials_per_job']}, which makes {jobs:,} jobs of the trials; "
+            f"take a larger one, for at most {MOST_JOBS:,} jobs"
+        )
 
 
 def _items(embedded_dir, name, enough):

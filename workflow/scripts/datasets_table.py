@@ -5,19 +5,20 @@ import csv
 import numpy as np
 
 from workflow.scripts.common import logged, written
-from workflow.scripts.profiles import FACTS, described, read_facts, read_profile, top
+from workflow.scripts.profiles import described, read_facts, read_profile, top
 
 BINS_PER_DECADE = 10
+COLUMNS = ["dataset", "title", "source", "status", "d", "total", "largest", "sha256"]
 
 
 def table(profiles, facts, ks):
     """A row for each dataset: its facts, then c_K, the K-th largest count, for each K."""
-    yield FACTS + [f"c_{k}" for k in ks]
+    yield COLUMNS + [f"c_{k}" for k in ks]
     for profile, about in zip(profiles, facts, strict=True):
         known = about | described(*profile)
         largest = top(*profile, max(ks)).tolist()
         ranks = [largest[k - 1] if k <= len(largest) else "" for k in ks]
-        yield [known[key] for key in FACTS] + ranks
+        yield [known[key] for key in COLUMNS] + ranks
 
 
 def gaps(profiles, facts, ks, beyond=5):
@@ -59,7 +60,8 @@ def write(rows, path):
 
 if "snakemake" in globals():
     with logged(snakemake.log[0]):
-        facts = [read_facts(path) for path in snakemake.input.facts]
+        facts = map(read_facts, snakemake.input.facts)
+        facts = [fact | snakemake.params.about[fact["dataset"]] for fact in facts]
         pairs = zip(snakemake.input.counts, snakemake.input.facts, strict=True)
         profiles = [read_profile(*pair) for pair in pairs]
         write(table(profiles, facts, snakemake.params.k), snakemake.output.table)

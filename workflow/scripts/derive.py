@@ -223,19 +223,16 @@ def _text(file, name):
         text.detach()
 
 
-def main(
-    source, raw, counts, facts, dataset, title, status, how=None, download=None, embedded=None
-):
+def main(source, raw, counts, facts, dataset, how=None, download=None, embedded=None):
     """Write the profile of a dataset to `counts`, and what is known of it to `facts`."""
     if source == "embedded":
         profile = embedded_counts(raw)
     elif source == "download":
-        profile = downloaded_counts(raw, download, how, embedded if status == "real" else None)
-        status = "real"
+        profile = downloaded_counts(raw, download, how, embedded)
     else:
         profile = file_counts(raw, how)
     write_profile(counts, *profile)
-    write_facts(facts, *profile, dataset=dataset, title=title, source=source, status=status)
+    write_facts(facts, *profile, dataset=dataset, source=source)
     print(f"{dataset}: {size(profile[1]):,} items, total {total(*profile):,}", flush=True)
 
 
@@ -247,9 +244,7 @@ if "snakemake" in globals():
             counts=snakemake.output.counts,
             facts=snakemake.output.facts,
             dataset=snakemake.params.dataset,
-            title=snakemake.params.title,
             source=snakemake.params.source,
-            status=snakemake.params.status,
             how=snakemake.params.counts,
             download=snakemake.params.get("download"),
         )

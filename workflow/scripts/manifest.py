@@ -19,6 +19,12 @@ def sha256(path):
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def read_digests(path):
+    """name -> digest, from a file in the format of sha256sum."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    return {name: digest for digest, name in (line.split(maxsplit=1) for line in lines)}
+
+
 def commit(root):
     """The commit that is checked out, `-dirty` if files were changed since; or None."""
     command = [

@@ -11,7 +11,9 @@ from functools import cache
 from pathlib import Path
 
 import mechanisms
+from workflow.scripts.common import InputError
 from workflow.scripts.config_check import check, epsilon_text
+from workflow.scripts.manifest import read_digests
 from workflow.scripts.profiles import read_facts
 
 PUBLISHED = "workflow/published.sha256"
@@ -48,6 +50,16 @@ class Plan:
         known = dataset["status"] == "real" and Path(embedded).exists()
         return {"raw": raw, "embedded": embedded} if known else {"raw": raw}
 
+    def about(self):
+        """What the config says of each dataset besides where its counts come from."""
+        return {
+            name: {
+                "title": dataset["title"],
+                "status": "real" if dataset["source"] == "download" else dataset["status"],
+            }
+            for name, dataset in self["datasets"].items()
+        }
+
     def parts(self):
         """One dict of names and numbers for each job of trials, in the order of the config."""
         size, trials = self["trials_per_job"], self["trials"]
@@ -77,6 +89,10 @@ class Plan:
         sources = {name: entry["source"] for name, entry in self["datasets"].items()}
         text = json.dumps([{key: self[key] for key in keys}, sources])
         return hashlib.sha256(text.encode()).hexdigest()
+
+    def digest_of_all(self):
+        """Identifies the whole config, for the manifest."""
+        return hashlib.sha256(json.dumps(self.config, sort_keys=True).encode()).hexdigest()
 
     def published_digests(self):
         """The file of published digests, if it is about this experiment."""
@@ -221,27 +237,24 @@ def imported_files(root, *modules):
         if not (root / path).is_file():
             continue
         files[module] = str(path)
-        todo += _imports((root / path).read_text(encoding="utf-8"))
+        package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+        todo += _imports((root / path).read_text(encoding="utf-8"), package)
     return set(files.values())
 
 
 @cache
-def _imports(source):
-    """Names of the project's modules that a source text imports, and names that may be such."""
+def _imports(source, package):
+    """Names of the project's modules that a module of `package` imports, or that may be such."""
     found = set()
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.Import):
             found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            found.add(node.module)
-            found.update(f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1]
+            origin = ".".join([*(above if node.level else []), *filter(None, [node.module])])
+            found.add(origin)
+            found.update(f"{origin}.{alias.name}" for alias in node.names)
     return sorted(name for name in found if name.split(".")[0] in ("mechanisms", "workflow"))
-
-
-def read_digests(path):
-    """name -> digest, from a file in the format of sha256sum."""
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
-    return {name: digest for digest, name in (line.split(maxsplit=1) for line in lines)}
 
 
 def memory_mb(counts, facts, mechanism, k, written_out=False):
@@ -251,7 +264,10 @@ def memory_mb(counts, facts, mechanism, k, written_out=False):
     take some 85 bytes for each distinct count, which is about 10 bytes of the file. Written
     out, d counts are held a few times. The published algorithm sorts d k numbers besides.
     """
-    d = read_facts(facts)["d"]
+    try:
+        d = read_facts(facts)["d"]
+    except InputError:
+        d = 0  # the job says what is wrong with the file
     cells = d * int(k) if mechanism == "joint_alg1" else 0
     items = d if written_out else 0
     return 500 + (12 * os.path.getsize(counts) + 50 * items + 50 * cells) // 10**6

@@ -18,7 +18,7 @@ from workflow.scripts.common import InputError, written
 LARGEST = 2**53
 
 HEADER = b"count,items\n"
-FACTS = ["dataset", "title", "source", "status", "d", "total", "largest", "sha256"]
+FACTS = ["dataset", "source", "d", "total", "largest", "sha256"]
 _ROWS = re.compile(rb"(?:(?:0|[1-9][0-9]{0,15}),[1-9][0-9]{0,15}\n)++")
 
 
@@ -101,9 +101,9 @@ def described(counts, items):
     }
 
 
-def write_facts(path, counts, items, *, dataset, title, source, status):
-    """Write what is known of a dataset and of its profile, as JSON."""
-    about = {"dataset": dataset, "title": title, "source": source, "status": status}
+def write_facts(path, counts, items, *, dataset, source):
+    """Write what is known of a profile, as JSON."""
+    about = {"dataset": dataset, "source": source}
     with written(path) as file:
         json.dump(about | described(counts, items), file, indent=2, ensure_ascii=False)
         file.write("\n")

@@ -13,24 +13,10 @@ import numpy as np
 import mechanisms
 from workflow.scripts import metrics
 from workflow.scripts.common import InputError, logged, written
+from workflow.scripts.draws import generator, prepared
 from workflow.scripts.profiles import read_profile
 
 HEADER = ",".join(("trial", *metrics.NAMES))
-
-
-def generator(seed, *names):
-    """A random generator that depends on the root seed and on these names only."""
-    digest = hashlib.sha256("/".join(map(str, names)).encode()).digest()
-    words = np.frombuffer(digest, dtype="<u4").tolist()
-    return np.random.default_rng(np.random.SeedSequence([seed, *words]))
-
-
-def prepared(mechanism, profile, k, dataset, **privacy):
-    """`draw` of a mechanism; what it refuses is the user's to change."""
-    try:
-        return mechanisms.get(mechanism).prepare(profile, k, **privacy)
-    except ValueError as error:
-        raise InputError(f"{mechanism} on {dataset} with k = {k}: {error}") from None
 
 
 def run_trials(profile, dataset, mechanism, epsilon, k, trials, seed, **privacy):

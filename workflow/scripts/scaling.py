@@ -6,9 +6,9 @@ import numpy as np
 import pandas as pd
 
 import mechanisms
-from workflow.scripts.aggregate import write_table
 from workflow.scripts.common import logged
-from workflow.scripts.run_trials import generator
+from workflow.scripts.draws import generator
+from workflow.scripts.tables import write_table
 
 
 def generated_counts(d, seed):

@@ -1021,7 +1021,7 @@ def pnf_joint_works_at_every_k(results):
 
 @claim(
     "ours",
-    "A rerun gives the same bytes, on any number of cores.",
+    "This run gives the bytes that the repository keeps the digest of.",
     "sha256 of the table of trials equals the one that the repository keeps for this config",
 )
 def same_bytes(results):

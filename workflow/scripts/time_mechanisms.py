@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 import mechanisms
-from workflow.scripts.aggregate import CELL, summary, write_table
 from workflow.scripts.common import InputError, logged
+from workflow.scripts.draws import generator
 from workflow.scripts.profiles import read_profile
-from workflow.scripts.run_trials import generator
+from workflow.scripts.tables import CELL, summary, write_table
 
 
 def seconds_of_select(mechanism, counts, k, rng, **privacy):

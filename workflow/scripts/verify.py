@@ -11,8 +11,8 @@ from pathlib import Path
 import yaml
 
 from workflow.scripts.common import InputError, written
-from workflow.scripts.manifest import sha256
-from workflow.scripts.plan import PUBLISHED, Plan, read_digests
+from workflow.scripts.manifest import read_digests, sha256
+from workflow.scripts.plan import PUBLISHED, Plan
 
 FILES = ("results/errors.csv", "results/trials.csv", "results/datasets.csv", "results/gaps.csv")
 

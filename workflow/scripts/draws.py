@@ -1,0 +1,23 @@
+"""Draws that depend on names: generators keyed by them, and mechanisms ready to draw."""
+
+import hashlib
+
+import numpy as np
+
+import mechanisms
+from workflow.scripts.common import InputError
+
+
+def generator(seed, *names):
+    """A random generator that depends on the root seed and on these names only."""
+    digest = hashlib.sha256("/".join(map(str, names)).encode()).digest()
+    words = np.frombuffer(digest, dtype="<u4").tolist()
+    return np.random.default_rng(np.random.SeedSequence([seed, *words]))
+
+
+def prepared(mechanism, profile, k, dataset, **privacy):
+    """`draw` of a mechanism; what it refuses is the user's to change."""
+    try:
+        return mechanisms.get(mechanism).prepare(profile, k, **privacy)
+    except ValueError as error:
+        raise InputError(f"{mechanism} on {dataset} with k = {k}: {error}") from None
