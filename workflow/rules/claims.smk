@@ -20,6 +20,7 @@ rule agreement:
         "logs/agreement.log",
     conda:
         "../../environment.yml"
+    threads: 1
     resources:
         mem_mb=lambda names, input: max(
             memory_mb(*files, "joint_alg1", max(plan["agreement"]["k"]))
@@ -57,6 +58,7 @@ rule claims:
     localrule: True
     conda:
         "../../environment.yml"
+    threads: 1
     resources:
         mem_mb=1000,
         runtime=10,
@@ -93,6 +95,7 @@ rule pages:
     localrule: True
     conda:
         "../../environment.yml"
+    threads: 1
     resources:
         mem_mb=500,
         runtime=10,

@@ -17,6 +17,7 @@ rule download:
     localrule: True
     conda:
         "../../environment.yml"
+    threads: 1
     resources:
         mem_mb=200,
         runtime=120,
@@ -44,6 +45,7 @@ rule counts:
     localrule: True
     conda:
         "../../environment.yml"
+    threads: 1
     resources:
         mem_mb=500,
         runtime=30,

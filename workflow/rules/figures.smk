@@ -36,6 +36,7 @@ rule figure:
     localrule: True
     conda:
         "../../environment.yml"
+    threads: 1
     resources:
         mem_mb=500,
         runtime=10,
@@ -87,6 +88,7 @@ rule scaling:
     localrule: True
     conda:
         "../../environment.yml"
+    threads: 1
     resources:
         mem_mb=500,
         runtime=10,

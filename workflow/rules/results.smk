@@ -27,6 +27,7 @@ rule errors:
     localrule: True
     conda:
         "../../environment.yml"
+    threads: 1
     resources:
         mem_mb=1000,
         runtime=30,
@@ -53,6 +54,7 @@ rule datasets:
     localrule: True
     conda:
         "../../environment.yml"
+    threads: 1
     resources:
         mem_mb=1000,
         runtime=10,
@@ -77,6 +79,7 @@ rule manifest:
     localrule: True
     conda:
         "../../environment.yml"
+    threads: 1
     resources:
         mem_mb=200,
         runtime=10,

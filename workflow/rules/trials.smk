@@ -20,6 +20,7 @@ rule trials:
         "logs/trials/{dataset}/{mechanism}/epsilon={epsilon}_k={k}_trials={first}-{last}.log",
     conda:
         "../../environment.yml"
+    threads: 1
     resources:
         mem_mb=lambda names, input: memory_mb(input.counts, input.facts, names.mechanism, names.k),
         runtime=lambda names: 2 + (int(names.last) - int(names.first)) * int(names.k) // 200_000,
