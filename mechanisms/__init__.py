@@ -39,7 +39,7 @@ RELATIONS = ("add-remove", "swap")
 
 # The paper's mechanisms in the paper's order, then the two relatives of joint; whatever else
 # the package holds follows by name.
-_FIRST = (
+SHIPPED = (
     "joint", "pnf_joint", "pnf_peel", "cdp_peel", "laplace", "gamma", "joint_alg1", "fast_joint",
 )  # fmt: skip
 
@@ -48,7 +48,7 @@ def names():
     """Names of all mechanisms."""
     found = {module.name for module in pkgutil.iter_modules(__path__)}
     found = {name for name in found if not name.startswith("_")}
-    return tuple(name for name in _FIRST if name in found) + tuple(sorted(found - set(_FIRST)))
+    return tuple(name for name in SHIPPED if name in found) + tuple(sorted(found - set(SHIPPED)))
 
 
 def get(name):
