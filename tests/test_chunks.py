@@ -68,9 +68,11 @@ def profile():
 @pytest.mark.parametrize("name", NAMES)
 def test_a_billion_items_need_memory_for_the_profile_only(name, profile):
     tracemalloc.start()
-    ranks = mechanisms.get(name).select(profile, K, rng=np.random.default_rng(1))
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
+    try:
+        ranks = mechanisms.get(name).select(profile, K, rng=np.random.default_rng(1))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
     assert ranks.shape == (K,)
     assert len(set(ranks.tolist())) == K
     assert ranks.min() >= 0
