@@ -30,7 +30,7 @@ setup: ## make .venv from the lock; skipped when the lock has not changed (EXTRA
 figures: setup ## make all results and figures
 	$(SNAKEMAKE) --quiet rules
 
-scaling: setup ## time the samplers against d and k, and draw the figure (several minutes)
+scaling: setup ## time the samplers against d and k, and draw the figure (a minute)
 	$(SNAKEMAKE) --quiet rules -- scaling
 
 report: figures ## make report.html, one page with all figures, tables and claims

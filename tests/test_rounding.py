@@ -22,9 +22,9 @@ def test_draws_depend_on_differences_of_counts_only(name, shape):
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("rate", [0.0005, 0.5, 1.0, 500.0])
 def test_joint_leaves_out_less_than_2_to_the_minus_50(shape, rate):
-    for k in {1, 2, len(shape)} - {200}:
-        profile, _ = mechanisms._profile.ranked(shape)
-        blocks = LossThreshold(profile, min(k, 5), rate)
+    profile, _ = mechanisms._profile.ranked(shape)
+    for k in (1, 2, min(5, len(shape))):
+        blocks = LossThreshold(profile, k, rate)
         assert left_out(blocks.cumulative, blocks.light) < 2.0**-50
 
 
