@@ -7,10 +7,17 @@ has x + Exp(1)/(n-1), and so on: one draw per distinct count gives its best item
 ones are drawn only for counts whose items come up. Items with the same count are exchangeable,
 so which of them has the noise is a uniform choice.
 
+Rounding: noise is a double, with a relative error of a few 2**-53; sums of noise and count are
+compared without further loss. The order can differ from that of real numbers only where two
+noisy counts are nearer to each other than this error. Noise is hardly ever larger than 40 times
+its scale, and differences have a density of at most 1 / (2 scale): for n distinct counts, that
+happens in a draw with probability below (k + n) 2**-45.
+
 Cost: one draw per distinct count, and O(log k) for each of the k items.
 """
 
 import heapq
+import numbers
 
 import numpy as np
 
@@ -24,15 +31,14 @@ def largest_noisy(profile, k, quantile, rng):
     """
     left = profile.items
     exponents = rng.standard_exponential(len(left)) / left
-    # Relative to the largest count: noise added to a huge number would be rounded to it.
-    noisy = quantile(np.maximum(exponents, _TINY)) - profile.deficits
-    # Only the k counts with the best best items can come up.
-    groups = np.argpartition(-noisy, k)[:k] if k < len(noisy) else np.arange(len(noisy))
-    queue = list(zip((-noisy[groups]).tolist(), groups.tolist(), strict=True))
+    whole, rest = noisy_parts(quantile(np.maximum(exponents, _TINY)), profile.deficits)
+    groups = candidates(whole, k)  # only the k counts with the best best items can come up
+    best = (-whole[groups]).tolist(), (-rest[groups]).tolist(), groups.tolist()
+    queue = list(zip(*best, strict=True))
     heapq.heapify(queue)
     moved, chosen = {}, []
     while len(chosen) < k:
-        _, group = queue[0]
+        _, _, group = queue[0]
         # Take one of the group's items that are left from a virtual shuffle, as in _sequences.
         last = int(profile.bounds[group] + left[group]) - 1
         position = int(rng.integers(profile.bounds[group], last + 1))
@@ -44,5 +50,31 @@ def largest_noisy(profile, k, quantile, rng):
             continue
         exponents[group] += rng.standard_exponential() / left[group]
         noise = quantile(np.maximum(exponents[group], _TINY))
-        heapq.heapreplace(queue, (-float(noise - profile.deficits[group]), group))
+        whole, rest = noisy_parts(noise, profile.deficits[group])
+        heapq.heapreplace(queue, (-float(whole), -float(rest), group))
     return np.array(chosen)
+
+
+def checked_contributions(contributions):
+    """To how many items a user contributes at most, as an option of a mechanism."""
+    is_number = isinstance(contributions, numbers.Real) and not isinstance(contributions, bool)
+    if not (is_number and contributions >= 1):
+        raise ValueError(f"contributions is {contributions!r}; it must be a number of at least 1.")
+    return contributions
+
+
+def noisy_parts(noise, deficits):
+    """noise - deficits as an integer and a rest, by which to compare in turn.
+
+    In one double, noise on a count a billion below the largest would lose half of its digits.
+    """
+    whole = np.rint(noise)
+    return whole - deficits, noise - whole
+
+
+def candidates(whole, k):
+    """Where the k largest are, if these are the integers of their parts: a few too many."""
+    if k >= len(whole):
+        return np.arange(len(whole))
+    reverse = -whole  # nearly ascending, which partition likes
+    return np.flatnonzero(reverse <= np.partition(reverse, k - 1)[k - 1])

@@ -1,9 +1,13 @@
-"""Counts as mechanisms see them: distinct values, how many items have each, items by rank."""
+"""Counts as mechanisms see them: distinct values, and how many items have each."""
+
+import functools
 
 import numpy as np
 
 # Up to here every integer is a double, and differences of counts are exact.
 LARGEST_COUNT = 2**53
+
+_DENSE = 2**17  # up to this spread of the counts, a table answers how many are at least so large
 
 
 class Profile:
@@ -14,75 +18,90 @@ class Profile:
     an item with the largest count, d - 1 for one with the smallest. Ties are broken
     arbitrarily, but always in the same way.
 
-    counts: the distinct counts, descending.
+    counts: the distinct counts, descending. (A vector of counts of which few are equal may have
+        one entry an item instead, equal counts included: no mechanism minds.)
     deficits: counts[0] - counts.
-    bounds: bounds[g] items have a count above counts[g], bounds[g + 1] at least counts[g].
+    bounds: bounds[g] items come before those of counts[g], bounds[g + 1] up to and with them.
     d: the number of items.
+    largest, spread: the largest count, and how far the smallest is below it.
     """
 
     def __init__(self, counts, items):
-        counts, items = _integers(counts, "counts").copy(), _integers(items, "items")
+        counts, _, largest = checked_integers(counts, "counts")
+        items, fewest, _ = checked_integers(items, "items")
         if counts.shape != items.shape:
             raise ValueError("A profile needs as many item numbers as counts.")
-        if items.min() < 1:
+        if fewest < 1:
             raise ValueError("A profile lists only counts that at least one item has.")
         if items.sum(dtype=float) > LARGEST_COUNT:
             raise ValueError("A profile must not have more than 2**53 items.")
-        if (np.diff(counts) >= 0).any():
+        deficits = deficits_below(largest, counts)
+        if deficits[0] != 0 or (deficits[1:] <= deficits[:-1]).any():
             raise ValueError("The counts of a profile must be distinct and in descending order.")
-        self._set(counts, counts[0] - counts, np.concatenate(([0], np.cumsum(items))))
-
-    def _set(self, counts, deficits, bounds):
-        self.counts, self.deficits, self.bounds = counts, deficits, bounds
-        self.d = int(bounds[-1])
+        self._set(largest, deficits, np.concatenate(([0], np.cumsum(items))))
 
     @classmethod
-    def _of_sorted_deficits(cls, largest, deficits):
-        """Profile of the counts largest - deficits, where deficits are in ascending order."""
-        changes = np.flatnonzero(deficits[1:] != deficits[:-1])
-        bounds = np.empty(len(changes) + 2, np.int64)
-        bounds[0], bounds[-1] = 0, len(deficits)
-        np.add(changes, 1, out=bounds[1:-1])
-        distinct = deficits[bounds[:-1]].astype(np.int64, copy=False)
+    def _of(cls, largest, deficits, bounds=None):
+        """The profile with these attributes; without bounds, every item has its own entry."""
         profile = cls.__new__(cls)
-        profile._set(largest - distinct, distinct, bounds)
+        profile._set(largest, deficits, bounds)
         return profile
+
+    def _set(self, largest, deficits, bounds):
+        self.largest, self.deficits, self._bounds = largest, deficits, bounds
+        self.spread = int(deficits[-1])
+        self.d = len(deficits) if bounds is None else int(bounds[-1])
+
+    # Not all mechanisms need these, and they may be as large as the vector of counts.
+
+    @functools.cached_property
+    def counts(self):
+        return self.largest - self.deficits
+
+    @functools.cached_property
+    def bounds(self):
+        return np.arange(self.d + 1) if self._bounds is None else self._bounds
 
     @property
     def items(self):
         """The number of items that have each count."""
         return np.diff(self.bounds)
 
+    @functools.cached_property
+    def _table(self):
+        """How many items have a deficit below each integer from 0 to spread + 1."""
+        steps = np.diff(self.deficits, prepend=-1, append=self.spread + 1)
+        return np.repeat(self.bounds, steps)
+
     def at_least(self, count):
         """How many items have this count or a larger one; `count` may be an array."""
-        return self.bounds[np.searchsorted(self.deficits, self.counts[0] - count, side="right")]
+        deficit = self.largest - count
+        if self.spread < _DENSE:
+            return self._table.take(deficit + 1, mode="clip")
+        group = np.searchsorted(self.deficits, deficit, side="right")
+        return group if self._bounds is None else self._bounds[group]
+
+    def groups_of(self, ranks):
+        """The entries that the items with these ranks belong to."""
+        if self._bounds is None:
+            return ranks
+        return np.searchsorted(self._bounds, ranks, side="right") - 1
 
     def counts_at(self, ranks):
         """The counts of the items with these ranks."""
-        return self.counts[np.searchsorted(self.bounds, ranks, side="right") - 1]
+        return self.largest - self.deficits[self.groups_of(ranks)]
 
 
-def ranked(counts):
-    """The profile of a vector of counts, and a function that gives the items of ranks."""
-    counts = _integers(counts, "counts")
-    d, largest = len(counts), counts.max()
-    spread, bits = int(largest - counts.min()), (d - 1).bit_length()
-    if spread << bits < 2**63:
-        # Sorting (deficit, item) packed in one integer is several times faster than argsort,
-        # and the narrower the integer the better.
-        narrow = np.uint32 if spread << bits < 2**32 else np.int64
-        keys = np.subtract(largest, counts, dtype=narrow, casting="unsafe")
-        keys <<= bits
-        keys |= np.arange(d, dtype=narrow)
-        keys.sort()
-        profile = Profile._of_sorted_deficits(largest, keys >> bits)
-        return profile, lambda ranks: keys[ranks].astype(np.int64) & ((1 << bits) - 1)
-    order = np.argsort(-counts, kind="stable")
-    return Profile._of_sorted_deficits(largest, largest - counts[order]), order.__getitem__
+def deficits_below(largest, counts):
+    """How far the counts are below the largest, whatever type of integer they have."""
+    return np.subtract(largest, counts, dtype=np.int64, casting="unsafe")
 
 
-def _integers(values, name):
-    """`values` as a 1-D int64 array, or a ValueError that says what to change."""
+def checked_integers(values, name):
+    """`values` as a 1-D array of integers, their least and their largest.
+
+    If they are anything else: a ValueError that says what to change.
+    """
     try:
         array = np.asarray(values)
     except ValueError:
@@ -97,8 +116,9 @@ def _integers(values, name):
         raise ValueError(
             f"{name} must be integers, not {array.dtype}; convert them with astype(int)."
         )
-    if array.min() < 0:
-        raise ValueError(f"{name} must not be negative; the smallest is {array.min()}.")
-    if array.max() > LARGEST_COUNT:
-        raise ValueError(f"{name} must not exceed 2**53; the largest is {array.max()}.")
-    return array.astype(np.int64, copy=False)
+    smallest, largest = int(array.min()), int(array.max())
+    if smallest < 0:
+        raise ValueError(f"{name} must not be negative; the smallest is {smallest}.")
+    if largest > LARGEST_COUNT:
+        raise ValueError(f"{name} must not exceed 2**53; the largest is {largest}.")
+    return array, smallest, largest

@@ -31,11 +31,27 @@ millions of thresholds. A draw then proposes v from the upper series and accepts
 probability N(v) / N(b). Half of the proposals are accepted, and the result is exact: no
 threshold is left out. From v = c_1 - c_d on, N is constant, and one block reaches to infinity.
 
-What remains is rounding. log N(v) is a sum of k logarithms; its error is a few 2**-53 of its
-size. A uniform of 53 bits cannot tell blocks lighter than 2**-53 of all: so blocks are laid out
+Rounding
+--------
+Doubles add three errors, none of them large.
+
+Weights: log N(v) is a sum of k logarithms; its error is a few 2**-53 of its size, so the weight
+of a threshold has a relative error below 2**-37 while k log d is below 2500.
+
+Blocks: a uniform of 53 bits cannot tell blocks lighter than 2**-53 of all: so blocks are laid out
 from the lightest to the heaviest, and when one of the light ones comes up (below 2**-40 of all),
 a fresh uniform chooses among these. What can never come up has a probability below 2**-52 in
 all: the light blocks together, if they weigh less than 2**-53, and the lightest of them.
+
+Thresholds inside a block: v is accepted with probability N(v) / N(b), then S is one of N(v), so
+each sequence gets 1 / N(b) of the proposals with v >= loss(S). A uniform of 53 bits and the
+rounding of its logarithm move the distribution function of the proposals by less than 2**-50
+(those more than 37 / rate above a never come up), hence all sequences together by that share of
+the block. As half of the proposals are accepted, this adds less than 2**-48 in all.
+
+So P'(A) <= exp(eta) P(A) + tau for every set A of outputs, with eta = 2**-37 and tau = 2**-48: a
+mechanism that is epsilon-DP with real numbers is (epsilon + 2 eta, (1 + exp(epsilon)) tau)-DP
+with doubles, up to the generator's own defects.
 
 Clipped losses
 --------------
@@ -54,38 +70,47 @@ import numpy as np
 
 _PIECES = 4  # into how many parts a block is split
 _LIGHT = 2.0**-40  # share of all below which a block is light
-_CELLS = 1 << 20  # how many t_r(v) are looked up at once, to bound memory
+_CELLS = 1 << 16  # how many t_r(v) are looked up at once, to bound memory
 
 
 def loss_rate(epsilon, neighbors):
     """epsilon / (2 Delta): a user who comes or goes changes a loss by at most 1, a swap by 2."""
-    rate = epsilon / (4 if neighbors == "swap" else 2)
-    # Losses are integers below 2**54: beyond these bounds no double tells the difference.
-    return min(max(rate, 1e-290), 1e290)
+    return epsilon / (4 if neighbors == "swap" else 2)
 
 
 class LossThreshold:
     """Proposes thresholds T with P(T = v) ~ N(v) exp(-rate v), and sequences below them.
 
     log_envelope: log of sum_S exp(-rate loss(S)) with N replaced by its bound in each block.
+
+    For outputs of another kind, whose losses have the same form, a subclass overrides
+    `log_number` and `sequence`, and `allowed` where N(v) depends on other numbers than t_r(v).
+    N must be nondecreasing and constant from v = c_1 - c_d on.
     """
 
     def __init__(self, profile, k, rate, clip=math.inf):
         self.profile, self.rate = profile, rate
         self.places = np.arange(k)
         self.top = profile.counts_at(self.places)
-        self._split_into_blocks(min(int(profile.counts[0] - profile.counts[-1]), clip))
+        self._split_into_blocks(min(profile.spread, clip))
+
+    def allowed(self, thresholds):
+        """t_r(v) for each place r; of a column of thresholds, a row for each."""
+        return self.profile.at_least(self.top - thresholds)
+
+    def log_number(self, allowed):
+        """log N, the number of sequences whose r-th item is among the first allowed[..., r]."""
+        return np.log(allowed - self.places).sum(axis=-1)
 
     def _split_into_blocks(self, last):
         """Make blocks [starts[i], starts[i + 1]) and the last one, [last, infinity)."""
         starts = np.array([0, *(1 << i for i in range(last.bit_length())), last])
         starts = np.unique(starts[starts <= last])
-        all_sequences = np.log(self.profile.d - self.places).sum()
-        # log N at the first and at the last threshold of each block
-        low = np.append(self._log_sequences(starts[:-1]), all_sequences)
-        high = np.append(self._log_sequences(starts[1:] - 1), all_sequences)
+        low, below = self._log_sequences_around(starts)  # log N there, and one threshold before
+        low[-1] = log_all = self.log_number(np.full(len(self.places), self.profile.d))
         while True:
-            sizes = np.diff(starts)
+            high = np.append(below[1:], log_all)
+            sizes = starts[1:] - starts[:-1]
             # log of sum_v exp(-rate v) over the block, times 1 - exp(-rate)
             series = -self.rate * starts
             series[:-1] += np.log(-np.expm1(-self.rate * sizes))
@@ -97,10 +122,11 @@ class LossThreshold:
             split = np.flatnonzero(excess[:-1] > excess.sum() / (2 * len(excess)))
             inside = sizes[split, None] * np.arange(1, _PIECES) // _PIECES
             new = np.unique((starts[split, None] + inside)[inside > 0])
-            at = np.searchsorted(starts, new)
-            starts = np.insert(starts, at, new)
-            low = np.insert(low, at, self._log_sequences(new))
-            high = np.insert(high, at - 1, self._log_sequences(new - 1))
+            low_there, below_there = self._log_sequences_around(new)
+            order = np.argsort(np.concatenate((starts, new)))
+            starts = np.concatenate((starts, new))[order]
+            low = np.concatenate((low, low_there))[order]
+            below = np.concatenate((below, below_there))[order]
         order = np.argsort(upper, kind="stable")
         self.starts, self.high = starts[order].tolist(), high[order].tolist()
         self.sizes = np.append(sizes, 0)[order].tolist()  # 0: the block without an end
@@ -108,13 +134,18 @@ class LossThreshold:
         self.light = int((upper < _LIGHT * self.cumulative[-1]).sum())
         self.log_envelope = float(scale + np.log(self.cumulative[-1]))
 
+    def _log_sequences_around(self, starts):
+        """log N(v) and log N(v - 1) for each start v of a block."""
+        # No block ends before 0, and log N(-1) would be that of 0.
+        both = self._log_sequences(np.concatenate((starts, np.maximum(starts - 1, 0))))
+        return both[: len(starts)], both[len(starts) :]
+
     def _log_sequences(self, thresholds):
         """log N(v) for each of the thresholds v."""
         result = np.empty(len(thresholds))
         step = max(1, _CELLS // len(self.places))
         for i in range(0, len(thresholds), step):
-            allowed = self.profile.at_least(self.top - thresholds[i : i + step, None])
-            result[i : i + step] = np.log(allowed - self.places).sum(axis=1)
+            result[i : i + step] = self.log_number(self.allowed(thresholds[i : i + step, None]))
         return result
 
     def propose(self, rng):
@@ -126,11 +157,10 @@ class LossThreshold:
         if size == 0:
             return np.full(len(self.places), self.profile.d)
         if size > 1:
-            step = -math.log1p(rng.random() * math.expm1(-self.rate * size)) / self.rate
-            threshold += min(int(step), size - 1)
-        allowed = self.profile.at_least(self.top - threshold)
+            threshold += geometric(rng.random(), self.rate, size)
+        allowed = self.allowed(threshold)
         if size > 1:
-            log_sequences = float(np.log(allowed - self.places).sum())
+            log_sequences = float(self.log_number(allowed))
             if rng.random() >= math.exp(min(0.0, log_sequences - self.high[block])):
                 return None
         return allowed
@@ -138,6 +168,12 @@ class LossThreshold:
     def sequence(self, allowed, rng):
         """Ranks of a uniform sequence of distinct items, the r-th of the first allowed[r]."""
         return sequence_at(rng.integers(self.places, allowed))
+
+
+def geometric(uniform, rate, size):
+    """v < size with probability proportional to exp(-rate v), from a uniform in [0, 1)."""
+    step = -math.log1p(uniform * math.expm1(-rate * size)) / rate
+    return min(int(step), size - 1)
 
 
 def _choose(cumulative, rng):

@@ -15,7 +15,8 @@ Guarantee: (epsilon, delta)-DP. A round is an epsilon'-DP exponential mechanism,
 
     With L = log(1/delta) the positive root is epsilon' = (sqrt(8 L + 8 epsilon) - sqrt(8 L)) /
     sqrt(k), here written without a difference of like numbers. Basic composition allows
-    epsilon / k at any delta, so epsilon' is never less than that.
+    epsilon / k at any delta, so epsilon' is never less than that; with delta = 0 it is just
+    that, and the mechanism is epsilon-DP.
 
     The paper's listing writes Gumbel(k / epsilon') for an epsilon' that is the budget of all
     rounds together. Its lemma, and its published code, mean epsilon' per round and so the scale
@@ -26,8 +27,8 @@ Guarantee: (epsilon, delta)-DP. A round is an epsilon'-DP exponential mechanism,
 How: by proposals from exponential weights (`_peeling`); no Gumbel noise is drawn for items that
     do not come up.
 
-Cost: sorting the counts once, then O(log d) per proposal, one per round besides those of items
-    that are gone. Memory: a few copies of the counts.
+Cost: counting or sorting the counts, then O(log d) per proposal, one per round besides those of
+    items that are gone. Memory: a few copies of the counts.
 """
 
 import math
@@ -36,10 +37,16 @@ from mechanisms._peeling import ExponentialWeights, peel
 
 label = "CDP-Peel"
 guarantee = "approx"
+zero_delta = True
 
 
 def prepare(profile, k, epsilon, delta, neighbors):
-    rate = epsilon_per_round(k, epsilon, delta) / (2 if neighbors == "swap" else 1)
+    return draws(profile, k, epsilon_per_round(k, epsilon, delta), neighbors)
+
+
+def draws(profile, k, round_epsilon, neighbors):
+    """`draw(rng)` for k rounds of the exponential mechanism with this epsilon' each."""
+    rate = round_epsilon / (2 if neighbors == "swap" else 1)
     weights = ExponentialWeights(profile, k, rate)
 
     def exponential_mechanism(leader, gone, rng):
@@ -53,6 +60,8 @@ def prepare(profile, k, epsilon, delta, neighbors):
 
 def epsilon_per_round(k, epsilon, delta):
     """The largest epsilon' for which k rounds are known to be (epsilon, delta)-DP."""
+    if delta == 0:
+        return epsilon / k
     root = math.sqrt(-8 * math.log(delta))
     concentrated = 8 * epsilon / (math.sqrt(root**2 + 8 * epsilon) + root) / math.sqrt(k)
     return max(concentrated, epsilon / k)

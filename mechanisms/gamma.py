@@ -26,6 +26,7 @@ guarantee = "pure"
 def prepare(profile, k, epsilon, delta, neighbors):
     def draw(rng):
         radius = rng.standard_gamma(profile.d + 1) / epsilon
-        return largest_noisy(profile, k, lambda x: radius * (1 + 2 * np.expm1(-x)), rng)
+        # Up to the same constant, R, for all items, which changes no order and would cost digits.
+        return largest_noisy(profile, k, lambda x: 2 * radius * np.expm1(-x), rng)
 
     return draw

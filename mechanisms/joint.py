@@ -12,11 +12,10 @@ Guarantee: epsilon-DP. Adding or removing a user changes each c_r - c_{s_r} by a
 
 How: not by the paper's Algorithm 1 (that is `joint_alg1`) but through a threshold on the loss;
     `_sequences` has the derivation. The output distribution is the same, up to the rounding of
-    doubles: outcomes that can never come up have a probability below 2**-52 in all, and each
-    weight has a relative error below 2**-37 while k log d is below 2500.
+    doubles, which is bounded there.
 
-Cost: sorting the counts, then O(k) per block of thresholds; O(k) per draw. Memory: a few
-    copies of the counts. No array of d times k.
+Cost: counting or sorting the counts (`_ranked`), then O(k) per block of thresholds; O(k) per
+    draw. Memory: at most one copy of the counts. No array of d times k.
 """
 
 from mechanisms._sequences import LossThreshold, loss_rate

@@ -24,16 +24,16 @@ import math
 
 import numpy as np
 
-from mechanisms._noise import largest_noisy
+from mechanisms._noise import checked_contributions, largest_noisy
 
 label = "Laplace"
 guarantee = "pure"
 
 
 def prepare(profile, k, epsilon, delta, neighbors, contributions=math.inf):
-    if not (isinstance(contributions, int | float) and contributions >= 1):
-        raise ValueError(f"contributions is {contributions!r}; it must be at least 1.")
-    scale = min(k, contributions) / epsilon * (2 if neighbors == "swap" else 1)
+    scale = (
+        min(k, checked_contributions(contributions)) / epsilon * (2 if neighbors == "swap" else 1)
+    )
     return lambda rng: largest_noisy(profile, k, lambda x: scale * quantile(x), rng)
 
 

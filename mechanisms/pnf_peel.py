@@ -21,7 +21,7 @@ How: published samplers draw k d noises. A round is the same as this: visit the 
     probability exp(-(1 - p_i) x); otherwise the item is out for this round. The leader has
     p = 1 and always wins when it is drawn. No noise is drawn for items that do not come up.
 
-Cost: sorting the counts once, then per round fewer than 1.31 proposals on average (as in
+Cost: counting or sorting the counts, then per round fewer than 1.31 proposals on average (as in
     `pnf_joint`) of O(log d) each, besides those of items that are gone (`_peeling`). Memory: a
     few copies of the counts.
 """

@@ -1,10 +1,14 @@
 """What rounding may do to a draw, and what it must not."""
 
+from decimal import Decimal, localcontext
+
 import numpy as np
 import pytest
 
 import mechanisms
-from mechanisms._sequences import LossThreshold
+from mechanisms._ranked import ranked
+from mechanisms._sequences import LossThreshold, geometric
+from mechanisms.canonical import SetThreshold
 
 SHAPES = [[100, 0], [0, 0, 1], [7, 7, 3, 0, 0], [10**9, 5, 4, 3], [30, 15] + [1] * 200]
 
@@ -21,10 +25,11 @@ def test_draws_depend_on_differences_of_counts_only(name, shape):
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("rate", [0.0005, 0.5, 1.0, 500.0])
-def test_joint_leaves_out_less_than_2_to_the_minus_50(shape, rate):
-    profile, _ = mechanisms._profile.ranked(shape)
+@pytest.mark.parametrize("thresholds", [LossThreshold, SetThreshold])
+def test_thresholds_leave_out_less_than_2_to_the_minus_50(thresholds, shape, rate):
+    profile, _ = ranked(shape)
     for k in (1, 2, min(5, len(shape))):
-        blocks = LossThreshold(profile, k, rate)
+        blocks = thresholds(profile, k, rate)
         assert left_out(blocks.cumulative, blocks.light) < 2.0**-50
 
 
@@ -43,6 +48,26 @@ def left_out(cumulative, light):
         return heavy + together
     within = weights[:light] / cumulative[light - 1]
     return heavy + together * within[within < 2.0**-53].sum()
+
+
+@pytest.mark.parametrize("rate", [1e-250, 1e-9, 0.0005, 0.5, 500.0])
+@pytest.mark.parametrize("size", [2, 3, 1000, 2**40])
+def test_thresholds_inside_a_block_are_geometric_but_for_2_to_the_minus_50(rate, size):
+    """The least uniform that gives v or more is P(V < v), here with many more digits."""
+    with localcontext() as context:
+        context.prec = 360  # 1 - exp(-1e-250) has to have digits left
+        for v in {1, min(2, size - 1), (size + 1) // 3, size // 2, size - 1}:
+            exponents = (-Decimal(rate) * n for n in (v, size))
+            above, whole = (1 - exponent.exp() for exponent in exponents)
+            low, high = 0, 2**53  # the first integer u for which u 2**-53 gives v or more
+            while low < high:
+                middle = (low + high) // 2
+                low, high = (
+                    (low, middle)
+                    if geometric(middle * 2.0**-53, rate, size) >= v
+                    else (middle + 1, high)
+                )
+            assert abs(Decimal(low) / 2**53 - above / whole) < Decimal(2) ** -50
 
 
 def test_a_profile_has_a_number_of_items_that_is_exact():

@@ -1,0 +1,170 @@
+"""From a vector of counts to its profile, and from ranks back to items.
+
+Only the k items that are drawn are ever named, so items are not sorted. Counts of a small range
+are not sorted either, but counted; others are sorted without their items. The items of the first
+draw are then found by looking through the counts for the few values that were drawn. A second
+draw sorts the items after all, and further ones look theirs up.
+
+Cost: for counts of a small range about two passes over them, for others a sort and two passes.
+Memory: for one draw at most about one copy of the counts; for more of them up to three.
+"""
+
+import numpy as np
+
+from mechanisms._profile import Profile, checked_integers, deficits_below
+
+_MANY = 2**20  # from so many items on, another copy of the counts is one too many
+_PART = 2**14  # items looked through at once: few enough for the cache, enough for NumPy
+
+
+def ranked(counts, *, once=False):
+    """The profile of a vector of counts, and a function that gives the items of ranks.
+
+    Of the items with equal counts, the first in the input has the first rank.
+
+    once: the caller asks for items one time only, and before the counts can have changed; then
+        the counts need not be copied.
+    """
+    counts, smallest, largest = checked_integers(counts, "counts")
+    spread = largest - smallest
+    if spread < len(counts) // 8:
+        return _counted(counts, largest, spread, once)
+    return _sorted(counts if once else counts.copy(), largest)
+
+
+def _counted(counts, largest, spread, once):
+    """`ranked` for counts of a small range."""
+    d, values = len(counts), spread + 1
+    # before[i, v] items with deficit v come before the i-th part. Parts are at least so large
+    # that this table is small.
+    parts = _parts(d, max(_PART, 4 * values))
+    before = np.zeros((len(parts) + 1, values), np.int64)
+    deficits = None if once else np.empty(d, np.min_scalar_type(spread))
+
+    def read(part):
+        return deficits_below(largest, counts[part]) if once else deficits[part]
+
+    for i, part in enumerate(parts):
+        if not once:
+            deficits[part] = deficits_below(largest, counts[part])
+        np.add(before[i], np.bincount(read(part), minlength=values), out=before[i + 1])
+    present = np.flatnonzero(before[-1])
+    bounds = np.concatenate(([0], np.cumsum(before[-1, present])))
+    profile = Profile._of(largest, present, bounds)
+
+    def find(wanted, places):
+        items = np.empty(len(wanted), np.int64)
+        part_of = (before[1:, wanted] <= places).sum(axis=0)
+        codes = np.zeros(values, np.min_scalar_type(len(wanted)))  # 0: not wanted from this part
+        for i in np.unique(part_of):
+            mine = np.flatnonzero(part_of == i)
+            sought, which = np.unique(wanted[mine], return_inverse=True)
+            codes[sought] = np.arange(1, len(sought) + 1)
+            here = codes.take(read(parts[i]))
+            codes[sought] = 0
+            ends = np.cumsum(before[i + 1, sought] - before[i, sought])
+            near = _ordered(here, ends[-1])
+            shifts = ends - before[i + 1, sought]
+            items[mine] = parts[i].start + near[places[mine] + shifts[which]]
+        return items
+
+    return profile, _Items(profile, read, find)
+
+
+def _sorted(counts, largest):
+    """`ranked` for counts of any range."""
+    d, parts = len(counts), _parts(len(counts), _PART)
+    deficits = deficits_below(largest, counts)
+    deficits.sort()
+    # Where few of many counts are equal, bounds would be a further copy and say next to nothing.
+    runs = [deficits[part.start : part.stop + 1] for part in parts]
+    number = sum(np.count_nonzero(run[1:] != run[:-1]) for run in runs)
+    if d < _MANY or 4 * number < d:
+        changes = [
+            part.start + 1 + np.flatnonzero(run[1:] != run[:-1])
+            for part, run in zip(parts, runs, strict=True)
+        ]
+        bounds = np.concatenate(([0], *changes, [d]))
+        profile = Profile._of(largest, deficits[bounds[:-1]], bounds)
+    else:
+        profile = Profile._of(largest, deficits)
+
+    def read(part):
+        return deficits_below(largest, counts[part])
+
+    def slots(deficits):
+        """Where each deficit stands in a table of 2**16: its hash, by multiplication."""
+        return (deficits * 0x61C8864680B583EB >> 47) & 0xFFFF
+
+    def find(wanted, places):
+        items, before = np.empty(len(wanted), np.int64), np.zeros(len(wanted), np.int64)
+        may_be_wanted = np.zeros(2**16, bool)
+        may_be_wanted[slots(wanted)] = True
+        for part in parts:
+            here = read(part)
+            near = np.flatnonzero(may_be_wanted.take(slots(here)))
+            near = near[np.argsort(here[near], kind="stable")]
+            first, end = (here[near].searchsorted(wanted, side) for side in ("left", "right"))
+            mine = np.flatnonzero((before <= places) & (places < before + end - first))
+            items[mine] = part.start + near[first[mine] + places[mine] - before[mine]]
+            before += end - first
+        return items
+
+    return profile, _Items(profile, read, find)
+
+
+class _Items:
+    """The items of ranks, found one draw at a time or, from the second on, looked up.
+
+    read(part): the deficits of the items in this slice of the input.
+    find(wanted, places): of the items with each wanted deficit, the one at this place.
+    """
+
+    def __init__(self, profile, read, find):
+        self.profile, self.read, self.find = profile, read, find
+        self.asked, self.look_up = False, None
+
+    def __call__(self, ranks):
+        # Taken first: another thread that draws may let go of them meanwhile.
+        read, find = self.read, self.find
+        if read is not None and (self.asked or len(ranks) > _PART // 16):
+            self.look_up = _order(read, self.profile.d, self.profile.spread)
+            self.read = self.find = None
+        self.asked = True
+        if self.look_up is not None:
+            return self.look_up(ranks)
+        wanted = self.profile.largest - self.profile.counts_at(ranks)
+        return find(wanted, ranks - self.profile.at_least(self.profile.largest - wanted + 1))
+
+
+def _ordered(codes, number):
+    """Where codes above 0 stand, of which there are so many, in the order of the codes."""
+    if 4 * number > len(codes):
+        return np.argsort(codes, kind="stable")[-number:]
+    near = np.flatnonzero(codes != 0)
+    return near[np.argsort(codes[near], kind="stable")]
+
+
+def _order(read, d, spread):
+    """A function that gives the items of ranks, from all items in the order of their ranks."""
+    bits = (d - 1).bit_length()
+    narrow = _narrowest(spread, bits)
+    if narrow is None:
+        return np.argsort(read(slice(None)), kind="stable").__getitem__
+    # Sorting (deficit, item) packed in one integer is several times faster than argsort, and the
+    # narrower the integer the better.
+    keys = np.arange(d, dtype=narrow)
+    for part in _parts(d, _PART):
+        keys[part] |= read(part).astype(narrow) << bits
+    keys.sort()
+    return lambda ranks: keys[ranks].astype(np.int64) & ((1 << bits) - 1)
+
+
+def _narrowest(spread, bits):
+    """The integers that hold deficits up to `spread` with so many bits below, if any do."""
+    size = spread.bit_length() + bits
+    return np.uint32 if size <= 32 else np.int64 if size <= 63 else None
+
+
+def _parts(d, size):
+    return [slice(start, min(start + size, d)) for start in range(0, d, size)]
