@@ -149,6 +149,65 @@ def _over_sequences(choice, counts, k, epsilon, delta, neighbors):
     return dict(zip(outputs, probabilities, strict=True))
 
 
+def distance(counts, sequence):
+    """L(S) = max_r (the largest count not among s_1, …, s_{r-1}, minus c_{s_r})."""
+    left, largest = dict(enumerate(counts)), 0
+    for item in sequence:
+        largest = max(largest, max(left.values()) - counts[item])
+        del left[item]
+    return largest
+
+
+def pair(counts, k, epsilon, delta, neighbors):
+    outputs = sequences(len(counts), k)
+    distances = np.array([distance(counts, output) for output in outputs])
+    probabilities = exponential(-epsilon / (2 * DRIFT[neighbors]) * distances)
+    return dict(zip(outputs, probabilities, strict=True))
+
+
+# ---------------------------------------------------------------- mechanisms over sets
+
+
+def set_loss(counts, chosen):
+    """By how much the best item left out is ahead of the worst item taken; not below 0."""
+    left = [counts[item] for item in range(len(counts)) if item not in chosen]
+    return max([0, *(count - min(counts[item] for item in chosen) for count in left)])
+
+
+def set_loss_classes(counts, k):
+    """The losses that occur, ascending, and the log of how many sets have each.
+
+    Sort the items. Sets that hold the first h but not the next one have a loss of at most v if the
+    rest is among those that are at most v behind that next one: a number of combinations.
+    """
+    descending = np.sort(np.asarray(counts, dtype=np.int64))[::-1]
+    best = descending[:k]
+    values = np.unique(best[:, None] - np.unique(descending))
+    values = values[values >= 0]
+    near = np.searchsorted(-descending, values[:, None] - best, side="right").tolist()
+    at_most = [1 + sum(math.comb(n - h - 1, k - h) for h, n in enumerate(row)) for row in near]
+    exactly = [high - low for low, high in zip([0, *at_most], at_most, strict=False)]
+    occurs = np.array([copies > 0 for copies in exactly])
+    return values[occurs], np.array([math.log(copies) for copies in exactly if copies > 0])
+
+
+def log_set_probability(counts, chosen, epsilon, neighbors="add-remove"):
+    """Log-probability of one set under `canonical`, for domains too large to enumerate."""
+    losses, log_copies = set_loss_classes(counts, len(chosen))
+    rate = epsilon / (2 * DRIFT[neighbors])
+    total = np.logaddexp.reduce(log_copies - rate * losses)
+    return -rate * set_loss(counts, chosen) - total
+
+
+def canonical(counts, k, epsilon, delta, neighbors):
+    """Exponential mechanism over sets, in a uniform random order."""
+    sets = list(itertools.combinations(range(len(counts)), k))
+    losses = np.array([set_loss(counts, chosen) for chosen in sets])
+    probabilities = exponential(-epsilon / (2 * DRIFT[neighbors]) * losses)
+    of_set = dict(zip(sets, probabilities / math.factorial(k), strict=True))
+    return {output: of_set[tuple(sorted(output))] for output in sequences(len(counts), k)}
+
+
 # ---------------------------------------------------------------- peeling
 
 
@@ -156,11 +215,60 @@ def round_epsilon(k, epsilon, delta):
     """ε′ of one of k rounds of the exponential mechanism that are together (ε, δ)-DP.
 
     The larger of two that are both sound: ε/k by basic composition, and the root of the paper's
-    ε = kε′²/8 + 2ε′√(k log(1/δ)/8).
+    ε = kε′²/8 + 2ε′√(k log(1/δ)/8). With δ = 0 only the first is.
     """
+    if delta == 0:
+        return epsilon / k
     log_delta = math.log(1 / delta)
     concentrated = math.sqrt((8 * log_delta + 8 * epsilon) / k) - math.sqrt(8 * log_delta / k)
     return max(epsilon / k, concentrated)
+
+
+def renyi_divergence(alpha, rate):
+    """Largest divergence of each order α of a round whose log-ratios span ε′ = rate.
+
+    Outcomes of two kinds: log-ratio t with probability q = (1 - e^(t - ε′)) / (1 - e^(-ε′)), or
+    t - ε′ with probability 1 - q = e^(t - ε′) (1 - e^(-t)) / (1 - e^(-ε′)). The worst t by
+    ternary search: in t the mean of e^((α - 1) loss) is a difference of two exponentials.
+    """
+    order = np.asarray(alpha) - 1
+
+    def log_mean(t):
+        log_q, log_rest = np.log(-np.expm1(t - rate)), np.log(-np.expm1(-t)) + t - rate
+        total = np.logaddexp(log_q + order * t, log_rest + order * (t - rate))
+        return total - np.log(-np.expm1(-rate))
+
+    low, high = np.zeros_like(order), np.full_like(order, rate)
+    for _ in range(40):
+        left, right = (2 * low + high) / 3, (low + 2 * high) / 3
+        rises = log_mean(left) < log_mean(right)
+        low, high = np.where(rises, left, low), np.where(rises, high, right)
+    return log_mean((low + high) / 2) / order
+
+
+@functools.cache
+def renyi_round_epsilon(k, epsilon, delta, orders=60):
+    """ε′ of one of k rounds, by Rényi composition over a grid of orders; not below the others.
+
+    k rounds of divergence D show δ = exp((α - 1)(kD - ε)) / (α - 1) (1 - 1/α)^α, for each α.
+    """
+    known = round_epsilon(k, epsilon, delta)
+    if delta == 0:
+        return known
+    alpha = 1 + np.logspace(-3, 6, orders)
+
+    def private(rate):
+        total = k * renyi_divergence(alpha, rate)
+        log_delta = (alpha - 1) * (total - epsilon) - np.log(alpha - 1)
+        return (log_delta + alpha * np.log1p(-1 / alpha)).min() <= math.log(delta)
+
+    low, high = known, 2 * known
+    while private(high):
+        low, high = high, 2 * high
+    for _ in range(25):
+        middle = (low + high) / 2
+        low, high = (middle, high) if private(middle) else (low, middle)
+    return low
 
 
 def pnf_peel(counts, k, epsilon, delta, neighbors):
@@ -169,6 +277,11 @@ def pnf_peel(counts, k, epsilon, delta, neighbors):
 
 def cdp_peel(counts, k, epsilon, delta, neighbors):
     return _peel(counts, k, exponential, round_epsilon(k, epsilon, delta) / DRIFT[neighbors])
+
+
+def rdp_peel(counts, k, epsilon, delta, neighbors, round_epsilon=renyi_round_epsilon):
+    rate = round_epsilon(k, epsilon, delta) / DRIFT[neighbors]
+    return _peel(counts, k, exponential, rate)
 
 
 def _peel(counts, k, choice, rate):
@@ -209,6 +322,67 @@ def laplace(counts, k, epsilon, delta, neighbors, contributions=math.inf):
         return np.stack([np.where(side < 0, tail, 1 - tail) for side, tail in tails])
 
     return _top_orders(density, below, edges, 16, k)
+
+
+def oneshot_exp(counts, k, epsilon, delta, neighbors):
+    """Top k of the counts with exponential noise of mean k/ε (twice that under swap)."""
+    centers = _shrink_gaps(np.array(counts) / (DRIFT[neighbors] * k / epsilon))
+    edges = np.unique(centers[:, None] + np.linspace(0, 45, 46))
+
+    def density(x):
+        return np.stack([np.where(x > c, np.exp(-np.maximum(x - c, 0)), 0) for c in centers])
+
+    def below(x):
+        return np.stack([-np.expm1(-np.maximum(x - center, 0)) for center in centers])
+
+    return _top_orders(density, below, edges, 16, k)
+
+
+def gaussian(counts, k, epsilon, delta, neighbors, contributions=math.inf):
+    """Top k of the counts with normal noise."""
+    sigma = gaussian_sigma(len(counts), epsilon, delta, neighbors, contributions)
+    centers = _shrink_gaps(np.array(counts) / sigma)
+    edges = np.unique(centers[:, None] + np.linspace(-12, 12, 13))
+
+    def density(x):
+        return np.stack([normal_density(x - center) for center in centers])
+
+    def below(x):
+        return np.stack([normal_below(x - center) for center in centers])
+
+    return _top_orders(density, below, edges, 16, k)
+
+
+def gaussian_sigma(d, epsilon, delta, neighbors, contributions=math.inf):
+    """σ for one user's change of at most c counts (2c under swap, in all cases at most d) by 1."""
+    changes = min(DRIFT[neighbors] * contributions, d)
+    return math.sqrt(changes) * _unit_sigma(epsilon, delta)
+
+
+@functools.cache
+def _unit_sigma(epsilon, delta):
+    low, high = 1e-6, 1e9
+    for _ in range(100):
+        middle = math.sqrt(low * high)
+        low, high = (low, middle) if gaussian_delta(middle, epsilon) <= delta else (middle, high)
+    return high
+
+
+def gaussian_delta(sigma, epsilon):
+    """Least δ of normal noise for sensitivity 1: the mean of max(0, 1 - e^(ε - L)).
+
+    The privacy loss L is z/σ + 1/(2σ²) with a standard normal z.
+    """
+    start = epsilon * sigma - 1 / (2 * sigma)
+    z, width = gauss_legendre(np.append(0, np.geomspace(1e-6, 20 + max(0, -start), 60)), 12)
+    return float((normal_density(z + start) * -np.expm1(-z / sigma) * width).sum())
+
+
+def normal_density(x):
+    return np.exp(-(x**2) / 2) / math.sqrt(2 * math.pi)
+
+
+normal_below = np.vectorize(lambda x: math.erfc(-x / math.sqrt(2)) / 2, otypes=[float])
 
 
 def gamma(counts, k, epsilon, delta, neighbors):
@@ -316,8 +490,15 @@ def _panel_rules(nodes):
 
 DISTRIBUTIONS = {
     **{name: functools.partial(_over_sequences, choice) for name, choice in CHOICE_BY_LOSS.items()},
+    "pair": pair,
+    "canonical": canonical,
     "pnf_peel": pnf_peel,
+    "pnf_peel_alg2": pnf_peel,
     "cdp_peel": cdp_peel,
+    "cdp_peel_alg3": cdp_peel,
+    "rdp_peel": rdp_peel,
     "laplace": laplace,
+    "gaussian": gaussian,
+    "oneshot_exp": oneshot_exp,
     "gamma": gamma,
 }

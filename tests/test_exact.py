@@ -5,6 +5,7 @@ comparison has a false-alarm rate below 10⁻⁹ (see `tests.goodness_of_fit`), 
 `test_the_comparison_sees_small_defects` shows what the comparisons catch.
 """
 
+import itertools
 import math
 import warnings
 from fractions import Fraction
@@ -125,7 +126,10 @@ DEFECTS = [
     (*case, defect)
     for case in CASES
     for defect in (wrong_epsilon, wrong_relation, wrong_order, wrong_ties)
-    if not (case[0] == "gamma" and defect is wrong_relation)  # its noise serves both relations
+    # The noise of gamma serves both relations, and so does that of gaussian if a user may
+    # contribute to every item; a set has no order.
+    if not (case[0] in ("gamma", "gaussian") and defect is wrong_relation)
+    if not (case[0] == "canonical" and defect is wrong_order)
 ]
 
 
@@ -187,12 +191,13 @@ def test_fast_joint_gives_hopeless_sequences_their_share(relation, options, shar
 
 
 @pytest.mark.parametrize("relation", exact.RELATIONS)
-def test_laplace_for_users_of_few_items(relation):
-    counts, k, epsilon = (6, 5, 3, 0), 3, 0.7
+@pytest.mark.parametrize(("name", "epsilon"), [("laplace", 0.7), ("gaussian", 5.0)])
+def test_independent_noise_for_users_of_few_items(name, epsilon, relation):
+    counts, k = (6, 5, 3, 0), 3
     for contributions in (1, 2, 3, 9):
         options = {"neighbors": relation, "contributions": contributions}
-        expected = exact.distribution("laplace", counts, k, epsilon, **options)
-        draw = mechanisms.get("laplace").prepare(counts, k, epsilon=epsilon, **options)
+        expected = exact.distribution(name, counts, k, epsilon, **options)
+        draw = mechanisms.get(name).prepare(counts, k, epsilon=epsilon, **options)
         numbers = tally(draws(draw, 2 * DRAWS, seed=contributions), list(expected), len(counts))
         assert not fit(numbers, list(expected.values())).rejected
 
@@ -213,19 +218,19 @@ def test_what_was_rejected_once_does_not_come_back(name, epsilon):
 
 
 @pytest.mark.parametrize("relation", exact.RELATIONS)
-@pytest.mark.parametrize("name", ["pnf_peel", "cdp_peel"])
+@pytest.mark.parametrize("name", ["pnf_peel", "cdp_peel", "rdp_peel"])
 def test_first_pick_of_many_rounds(name, relation):
     """At k = 20 nothing can be enumerated, but the first pick is a single round.
 
     At δ = 10⁻⁶ this is where the CDP bound overtakes basic composition.
     """
     k, counts = 20, (40, 30, 20, 10, 5) + 25 * (0,)
-    if name == "cdp_peel":
-        rate = exact.round_epsilon(k, 1.0, 1e-6)
-        assert rate > 1.5 / k
-        choice = exact.exponential
-    else:
-        rate, choice = 1 / k, exact.permute_and_flip
+    rate, choice = {
+        "pnf_peel": (1 / k, exact.permute_and_flip),
+        "cdp_peel": (exact.round_epsilon(k, 1.0, 1e-6), exact.exponential),
+        "rdp_peel": (exact.renyi_round_epsilon(k, 1.0, 1e-6), exact.exponential),
+    }[name]
+    assert rate > {"pnf_peel": 0.9, "cdp_peel": 1.5, "rdp_peel": 1.8}[name] / k
     expected = choice(rate / exact.DRIFT[relation] * (np.array(counts) - max(counts)))
     draw = mechanisms.get(name).prepare(counts, k, epsilon=1.0, delta=1e-6, neighbors=relation)
     first = np.bincount(draws(draw, 4000, seed=7)[:, 0], minlength=len(counts))
@@ -275,6 +280,22 @@ def test_grouping_by_loss_agrees_with_enumeration(name):
                     assert log_p == pytest.approx(math.log(probability), abs=1e-9)
 
 
+@pytest.mark.parametrize("row", INPUTS, ids=str)
+def test_grouping_sets_by_loss_agrees_with_enumeration(row):
+    """The number of sets with each loss, which `canonical` is sampled by."""
+    counts, k, epsilon, _ = row
+    sets = list(itertools.combinations(range(len(counts)), k))
+    losses, numbers = np.unique([exact.set_loss(counts, s) for s in sets], return_counts=True)
+    values, log_copies = exact.set_loss_classes(counts, k)
+    assert values.tolist() == losses.tolist()
+    assert np.exp(log_copies) == pytest.approx(numbers)
+    for relation in exact.RELATIONS:
+        expected = exact.distribution("canonical", counts, k, epsilon, neighbors=relation)
+        for chosen in sets:
+            log_p = exact.log_set_probability(counts, chosen, epsilon, relation)
+            assert math.exp(log_p) / math.factorial(k) == pytest.approx(expected[chosen])
+
+
 @pytest.mark.parametrize("gap", [0, 1, 3, 8])
 def test_independent_noise_against_closed_forms(gap):
     """The probability that the lower of two items wins, for ε = 1 and k = 1."""
@@ -283,12 +304,17 @@ def test_independent_noise_against_closed_forms(gap):
     assert laplace == pytest.approx(math.exp(-gap) * (2 + gap) / 4, rel=1e-11)
     gamma = exact.distribution("gamma", (gap, 0), 1)[lower]
     assert gamma == pytest.approx(math.exp(-gap / 2) / 2, rel=1e-11)
+    oneshot = exact.distribution("oneshot_exp", (gap, 0), 1)[lower]
+    assert oneshot == pytest.approx(math.exp(-gap) / 2, rel=1e-11)
+    gaussian = exact.distribution("gaussian", (gap, 0), 1)[lower]
+    sigma = exact.gaussian_sigma(2, 1.0, 1e-6, "add-remove")
+    assert gaussian == pytest.approx(math.erfc(gap / sigma / 2) / 2, rel=1e-11)
 
 
 @pytest.mark.parametrize("relation", exact.RELATIONS)
-@pytest.mark.parametrize("name", ["cdp_peel", "pnf_peel", "laplace", "gamma"])
+@pytest.mark.parametrize("name", ["rdp_peel", "laplace", "gaussian", "oneshot_exp", "gamma"])
 def test_the_plain_way_draws_from_the_exact_distribution(name, relation):
-    """Noise on every count gives the same distribution as chains of rounds and integrals."""
+    """Noise on every count gives the same distribution as the integrals."""
     counts, k, epsilon, delta = np.array([6, 4, 4, 0]), 3, 1.5, 0.1
 
     def draw(rng):

@@ -17,11 +17,22 @@ import numpy as np
 import pytest
 
 import mechanisms
+from mechanisms import gaussian, rdp_peel
 from tests import exact
 from tests.exact import DRIFT, RELATIONS
 
-# joint_alg1 has the distribution of joint.
-PURE = ["joint", "fast_joint", "pnf_joint", "pnf_peel", "laplace", "gamma"]
+# The published algorithms have the distributions of joint, pnf_peel and cdp_peel.
+PURE = [
+    "joint",
+    "fast_joint",
+    "pnf_joint",
+    "canonical",
+    "pnf_peel",
+    "laplace",
+    "oneshot_exp",
+    "gamma",
+]
+APPROXIMATE = ["cdp_peel", "rdp_peel", "gaussian"]
 ROUNDING = 1e-9
 
 # The domain: all datasets of 2, 3 or 4 items with counts 0..3. Mechanisms treat items alike, so
@@ -112,9 +123,10 @@ def test_clipping_losses_costs_no_privacy(relation):
     assert worst_loss("fast_joint", relation, epsilon) <= epsilon + ROUNDING
 
 
-@pytest.mark.parametrize(
-    ("epsilon", "delta"), [(1.0, 1e-6), (1.0, 0.1), (0.3, 0.5), (3.0, 0.01), (3.0, 0.5)]
-)
+BUDGETS = [(1.0, 1e-6), (1.0, 0.1), (0.3, 0.5), (3.0, 0.01), (3.0, 0.5)]
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_cdp_peel_exceeds_epsilon_by_at_most_delta(relation, epsilon, delta):
     """With so few rounds it takes a large δ for the CDP bound to overtake basic composition."""
@@ -126,6 +138,57 @@ def test_cdp_peel_exceeds_epsilon_by_at_most_delta(relation, epsilon, delta):
 def test_cdp_peel_is_purely_private_where_basic_composition_is_better(relation):
     assert all(exact.round_epsilon(k, 1.0, 1e-6) == 1.0 / k for k in range(1, 5))
     assert worst_loss("cdp_peel", relation, 1.0, delta=1e-6) <= 1.0 + ROUNDING
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS)
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_rdp_peel_exceeds_epsilon_by_at_most_delta(relation, epsilon, delta):
+    """With the ε′ that the mechanism uses. For large δ it attains more than four fifths of δ."""
+    distributions = pairs(
+        "rdp_peel", relation, epsilon, delta, round_epsilon=rdp_peel.epsilon_per_round
+    )
+    worst = max(excess(p, q, epsilon) for p, q in distributions)
+    assert worst <= delta
+    assert delta < 0.01 or worst > 0.8 * delta
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("name", ["cdp_peel", "rdp_peel"])
+def test_peeling_with_zero_delta_is_purely_private(name, relation):
+    assert mechanisms.get(name).zero_delta
+    assert 0.99 * 3.0 <= worst_loss(name, relation, 3.0, delta=0.0) <= 3.0 + ROUNDING
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), BUDGETS[1:4])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_gaussian_exceeds_epsilon_by_at_most_delta(relation, epsilon, delta):
+    for bound in (1, math.inf):
+        distributions = pairs(
+            "gaussian", relation, epsilon, delta, items_per_user=bound, contributions=bound
+        )
+        assert max(excess(p, q, epsilon) for p, q in distributions) <= delta
+
+
+def worst_excess_of_two(sigma, epsilon, drift):
+    """Least δ for the order of two items with normal noise, whose counts drift apart."""
+    gaps = np.arange(-400, 400)
+    above, after = (exact.normal_below(g / sigma / math.sqrt(2)) for g in (gaps, gaps + drift))
+    return max(
+        excess(np.array([p, 1 - p]), np.array([q, 1 - q]), epsilon)
+        for p, q in zip(above, after, strict=True)
+    )
+
+
+@pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.1, 1e-3), (1.0, 0.1), (3.0, 0.01)])
+def test_gaussian_uses_all_of_delta_under_swap(epsilon, delta):
+    """One item goes up, the other down: the order of the two is the worst that noise must hide.
+
+    Under add-remove the gap changes by 1 only, and the order shows half as much.
+    """
+    sigma = gaussian.noise_per_sensitivity(epsilon, delta) * math.sqrt(2)
+    assert 0.9 * delta < worst_excess_of_two(sigma, epsilon, DRIFT["swap"]) <= delta
+    assert worst_excess_of_two(sigma / math.sqrt(2), epsilon, DRIFT["swap"]) > delta
+    assert worst_excess_of_two(sigma / math.sqrt(2), epsilon, DRIFT["add-remove"]) < delta
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
@@ -143,7 +206,8 @@ def test_guarantees_are_declared():
     """What these tests show is what each mechanism says of itself."""
     for name in exact.DISTRIBUTIONS:
         mechanism = mechanisms.get(name)
-        assert mechanism.guarantee == ("approx" if name == "cdp_peel" else "pure")
+        approximate = name.removesuffix("_alg3") in APPROXIMATE
+        assert mechanism.guarantee == ("approx" if approximate else "pure")
         assert set(mechanism.relations) == set(RELATIONS)
 
 
@@ -151,7 +215,7 @@ def test_guarantees_are_declared():
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
-@pytest.mark.parametrize("name", ["pnf_peel", "cdp_peel", "laplace"])
+@pytest.mark.parametrize("name", ["pnf_peel", "cdp_peel", "laplace", "oneshot_exp"])
 def test_independent_noise_uses_all_of_epsilon(name, relation):
     """Some pair of the small domain attains ε to within a hundredth."""
     assert worst_loss(name, relation, 3.0) >= 0.99 * 3.0
@@ -187,10 +251,21 @@ def test_mechanisms_over_sequences_use_all_of_epsilon(name, relation, epsilon):
     assert 0.99 * epsilon <= after - before <= epsilon + ROUNDING
 
 
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_a_mechanism_over_sets_uses_all_of_epsilon(relation, epsilon):
+    """The same pairs: the loss of most sets grows, that of {0, 2} shrinks."""
+    before, after = (
+        exact.log_set_probability(counts, (0, 2), epsilon, relation)
+        for counts in OPPOSITE_MOVES[relation]
+    )
+    assert 0.99 * epsilon <= after - before <= epsilon + ROUNDING
+
+
 # ---------------------------------------------------------------- the factor for swap is needed
 
 
-@pytest.mark.parametrize("name", ["pnf_peel", "cdp_peel", "laplace"])
+@pytest.mark.parametrize("name", ["pnf_peel", "cdp_peel", "laplace", "oneshot_exp"])
 def test_noise_for_add_remove_costs_twice_epsilon_under_swap(name):
     loss = worst_loss(name, "swap", 3.0, noise_for="add-remove")
     assert loss == pytest.approx(2 * 3.0, rel=0.01)
@@ -205,7 +280,15 @@ def test_sequences_weighted_for_add_remove_cost_twice_epsilon_under_swap(name):
     assert after - before == pytest.approx(2.0, rel=0.01)
 
 
-# ---------------------------------------------------------------- cdp_peel over many rounds
+def test_sets_weighted_for_add_remove_cost_twice_epsilon_under_swap():
+    before, after = (
+        exact.log_set_probability(counts, (0, 2), 1.0, "add-remove")
+        for counts in OPPOSITE_MOVES["swap"]
+    )
+    assert after - before == pytest.approx(2.0, rel=0.01)
+
+
+# ---------------------------------------------------------------- peeling over many rounds
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.5, 1.0, 8.0])
@@ -256,6 +339,17 @@ def test_many_rounds_of_cdp_peel(delta, relation):
     assert rate * drift > 1.3 / k  # basic composition would allow 1/k
     assert worst_excess_of_patterns(k, 1.0, rate, drift) <= delta
     assert worst_excess_of_patterns(k, 1.0, 1.6 * rate, drift) > delta
+
+
+@pytest.mark.parametrize("relation", RELATIONS)
+@pytest.mark.parametrize("delta", [1e-6, 1e-3])
+def test_many_rounds_of_rdp_peel(delta, relation):
+    """(1, δ) holds over 14 rounds; noise smaller by a factor of 1.2 would break it."""
+    k, drift = 14, DRIFT[relation]
+    rate = rdp_peel.epsilon_per_round(k, 1.0, delta) / drift
+    assert rate * drift > 1.2 * exact.round_epsilon(k, 1.0, delta)
+    assert worst_excess_of_patterns(k, 1.0, rate, drift) <= delta
+    assert worst_excess_of_patterns(k, 1.0, 1.2 * rate, drift) > delta
 
 
 def test_many_rounds_with_noise_for_add_remove_break_the_promise_under_swap():

@@ -108,15 +108,21 @@ def test_losses_follow_their_exact_distribution(name, dataset, k, epsilon, relat
         ("pnf_peel", 20, 2.0),
         ("cdp_peel", 20, 2.0),
         ("cdp_peel", 100, 2.0),
+        ("rdp_peel", 100, 2.0),
         ("laplace", 20, 2.0),
+        ("oneshot_exp", 20, 2.0),
+        ("gaussian", 20, 20.0),
         ("gamma", 20, 100.0),
     ],
 )
 def test_fast_samplers_agree_with_the_plain_way(name, k, epsilon, relation):
     counts = descending_counts("games")
 
+    published = {"pnf_peel": "pnf_peel_alg2", "cdp_peel": "cdp_peel_alg3"}
+    plainly = mechanisms.get(published[name]).select if name in published else getattr(plain, name)
+
     def plain_draw(rng):
-        return getattr(plain, name)(counts, k, epsilon, 1e-6, relation, rng=rng)
+        return plainly(counts, k, epsilon, 1e-6, relation, rng=rng)
 
     def fast(factor):
         draw = mechanisms.get(name).prepare(
@@ -133,18 +139,19 @@ def test_fast_samplers_agree_with_the_plain_way(name, k, epsilon, relation):
 
 
 @pytest.mark.parametrize("dataset", DATASETS)
-@pytest.mark.parametrize("name", [name for name in exact.DISTRIBUTIONS if name != "gamma"])
+@pytest.mark.parametrize("name", sorted(set(exact.DISTRIBUTIONS) - {"gamma", "gaussian"}))
 def test_large_epsilon_returns_the_true_top_counts(name, dataset):
     """At ε = 1000 (2000 under swap) and k = 20, each place is wrong with probability < d e⁻⁵⁰.
 
-    Gamma noise grows with the number of items: at this ε it still exceeds the gaps.
+    Gamma and normal noise grow with the number of items: at this ε they still exceed the gaps.
     """
     counts = descending_counts(dataset)
     for relation in exact.RELATIONS:
         epsilon = 1000.0 * exact.DRIFT[relation]
         draw = mechanisms.get(name).prepare(counts, 20, epsilon=epsilon, neighbors=relation)
         for items in draws(draw, 3, seed=5):
-            assert counts[items].tolist() == counts[:20].tolist()
+            in_order = np.sort(items) if mechanisms.get(name).output == "set" else items
+            assert counts[in_order].tolist() == counts[:20].tolist()
 
 
 @pytest.mark.parametrize("dataset", DATASETS)

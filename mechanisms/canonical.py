@@ -1,0 +1,77 @@
+"""Canonical: the exponential mechanism over all sets of k items.
+
+Samples: a set S of k items with probability proportional to exp(-epsilon loss(S) / 2),
+    loss(S) = max(0, max_{i not in S} c_i - min_{i in S} c_i),
+    by how much the best item left out is ahead of the worst item taken; exp(-epsilon loss(S) / 4)
+    for swap neighbours. The items come in a random order.
+
+Citation: Shekelyan, Loukides. Differentially Private Top-k Selection via Canonical Lipschitz
+    Mechanism. 2022.
+
+Guarantee: epsilon-DP. Adding or removing a user changes c_i - c_j by at most 1 for every i and j,
+    swapping one for another by at most 2; the loss, the largest of such differences or 0, changes
+    by no more.
+
+How: through a threshold on the loss, as `joint`; `_sequences` has the derivation. It needs the
+    number N(v) of sets with loss <= v, and to draw one of them. Let h + 1 be the best rank that S
+    misses: S holds the ranks 1, ..., h, and its loss is c_{h+1} - min_{i in S} c_i. So it has loss
+    <= v exactly if its other k - h items are among the ranks h + 2, ..., t_{h+1}(v), where
+    t_r(v) = #{j : c_j >= c_r - v}. Only the true top k misses none of the first k, and so
+
+        N(v) = 1 + sum_{h=0}^{k-1} C(t_{h+1}(v) - h - 1, k - h).
+
+    A set with loss <= v is drawn by choosing h in proportion to its term, then a uniform
+    (k - h)-subset of those ranks.
+
+    The output distribution is exact up to the rounding of doubles: outcomes that can never come
+    up have a probability below 2**-52 in all, each weight has a relative error below 2**-49 times
+    1 + log N(v) (`_binomials`), and the probability of each h is off by less than k 2**-53.
+
+Cost: sorting the counts, then O(k) per block of thresholds; O(k) per draw. Memory: a few copies
+    of the counts.
+"""
+
+import numpy as np
+
+from mechanisms._binomials import log_binomials
+from mechanisms._sequences import LossThreshold, loss_rate, sequence_at
+
+label = "Canonical"
+guarantee = "pure"
+output = "set"
+
+
+class SetThreshold(LossThreshold):
+    """Thresholds on the loss of a set, and sets below them."""
+
+    def log_number(self, allowed):
+        terms = self._log_terms(allowed)
+        largest = terms.max(axis=-1, initial=0.0)
+        total = np.exp(terms - largest[..., None]).sum(axis=-1) + np.exp(-largest)
+        return largest + np.log(total)
+
+    def _log_terms(self, allowed):
+        """log of the number of sets for h = 0, ..., k - 1."""
+        return log_binomials(allowed - self.places - 1, len(self.places) - self.places)
+
+    def subset(self, allowed, rng):
+        """Ranks of a uniform set with loss <= v, where allowed holds t_1(v), ..., t_k(v)."""
+        k = len(self.places)
+        terms = np.append(self._log_terms(allowed), 0.0)
+        cumulative = np.exp(terms - terms.max()).cumsum()
+        h = int(cumulative.searchsorted(rng.random() * cumulative[-1], side="right"))
+        if h == k:
+            return rng.permutation(k)
+        further = sequence_at(rng.integers(self.places[: k - h], allowed[h] - h - 1))
+        return rng.permutation(np.concatenate([self.places[:h], further + h + 1]))
+
+
+def prepare(profile, k, epsilon, delta, neighbors):
+    thresholds = SetThreshold(profile, k, loss_rate(epsilon, neighbors))
+
+    def draw(rng):
+        while (allowed := thresholds.propose(rng)) is None:
+            pass
+        return thresholds.subset(allowed, rng)
+
+    return draw
