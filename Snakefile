@@ -30,6 +30,7 @@ include: "workflow/rules/timing.smk"
 include: "workflow/rules/results.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/claims.smk"
+include: "workflow/rules/field.smk"
 
 
 # ------------------------------------------------------------- target rules
@@ -38,11 +39,11 @@ include: "workflow/rules/claims.smk"
 rule all:
     default_target: True
     input:
-        # The first two, because Snakemake does not miss what only other files are made from:
-        # after jobs that failed, those would stay as they were.
+        # The first two are intermediate. Snakemake would not notice that one is missing after a
+        # job failed, as long as what was made from it is there.
         expand("data/counts/{dataset}.csv", dataset=plan.datasets),
-        plan.trial_files(".csv"),
-        plan.products(),
+        plan.trial_files(*plan.datasets),
+        plan.products(FIGURES),
         "results/manifest.json",
     message:
         "Everything is made: see figures/ and results/"

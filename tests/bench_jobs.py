@@ -11,8 +11,8 @@ import time
 from concurrent.futures import ProcessPoolExecutor
 
 import mechanisms
-from workflow.scripts.profiles import read_profile
-from workflow.scripts.run_trials import run_trials
+from workflow.scripts.data.profiles import read_profile
+from workflow.scripts.trials.cells import run_trials
 
 
 def measure(name, k, trials):

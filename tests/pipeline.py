@@ -18,25 +18,30 @@ SNAKEMAKE = Path(sys.executable).with_name("snakemake")
 # All that a run, or a test of what was added to the copy, reads.
 NEEDED = (
     "Snakefile", "config.yaml", "environment.yml", "requirements.lock", "pyproject.toml",
-    "mechanisms", "workflow", "data/embedded", "tests",
+    "mechanisms", "workflow", "profiles/default", "data/embedded", "tests",
 )  # fmt: skip
 
 # Laid over tests/config.yaml: every rule still has work, but not much. With an epsilon this
 # small, no two trials are the same.
 TINY = {
-    "k": [2, 5],
+    "ks": [2, 5],
     "epsilons": [0.01],
     "trials": 3,
+    "cells_per_job": 1,
     "trials_per_job": 1,
     "mechanisms": ["joint", "cdp_peel"],
-    "timing": {"trials": 1, "mechanisms": {"pnf_peel": None, "cdp_peel": None}},
+    "timing": {
+        "trials": 1,
+        "mechanisms": dict.fromkeys(("pnf_peel", "cdp_peel", "pnf_peel_alg2", "cdp_peel_alg3")),
+    },
     "datasets": {"books": None},
 }
 
 # Arguments for the part of a run that has no times and no pictures, and what it makes.
 ERRORS = ("--until", "errors", "datasets")
 LASTING = (
-    "data/counts/*", "results/trials/*/*/*", "results/trials.csv", "results/errors.csv",
+    "data/counts/*", "results/trials/*/*/*", "results/trials/*.csv", "results/errors/*",
+    "results/missing/*", "results/trials.csv", "results/errors.csv", "results/missing.csv",
     "results/datasets.csv", "results/gaps.csv", "results/histograms.csv",
 )  # fmt: skip
 
@@ -76,7 +81,7 @@ class Project:
             shutil.copy2(source, target)
 
     def copy(self, root, config=None):
-        """A copy of all of it, with the times of files: a run in it goes on where this one is."""
+        """A copy of all of it, with the times of files: a run in it finds it up to date."""
         shutil.copytree(self.root, root, symlinks=True)
         return Project(root, config or self.config)
 
@@ -86,7 +91,7 @@ class Project:
             overlay = self.root / "tests" / "overlay.yaml"
             overlay.write_text(yaml.safe_dump(self.config), encoding="utf-8")
             arguments = (*arguments, "--configfile", self.root / "tests" / "config.yaml", overlay)
-        command = [SNAKEMAKE, *arguments, "--cores", str(cores), "--scheduler", "greedy"]
+        command = [SNAKEMAKE, *arguments, "--cores", str(cores)]
         variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
         # A file, not a pipe: nobody has to read it, and jobs may outlive Snakemake.
         printed = tempfile.TemporaryFile()  # noqa: SIM115
@@ -111,6 +116,11 @@ class Project:
         done = self.run(*arguments, **options)
         assert done.returncode == 0, done.stdout
         return done.stdout
+
+    def resumes(self, *arguments, **options):
+        """Run Snakemake after a run that was cut off, as its message and the README say."""
+        self.finishes("--unlock")
+        return self.finishes(*arguments, **options)
 
     def fails(self, *arguments, **options):
         """Run Snakemake, which must fail without a traceback on the terminal; what it printed."""

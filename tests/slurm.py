@@ -1,6 +1,6 @@
 """A SLURM cluster of one node on this machine, on loopback, for as long as a command runs.
 
-    python -m tests.slurm snakemake --workflow-profile workflow/profiles/slurm
+    python -m tests.slurm snakemake --workflow-profile profiles/slurm
 
 Needs root and the packages slurm-wlm and munge (Debian, Ubuntu). Configuration, keys, logs and
 state live in a temporary folder; nothing under /etc is read or written.

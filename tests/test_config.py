@@ -15,17 +15,17 @@ from snakemake.utils import update_config
 
 import mechanisms
 from workflow.scripts.common import InputError
-from workflow.scripts.config_check import SCHEMA, check, epsilon_text
+from workflow.scripts.config.check import check, epsilon_text
+from workflow.scripts.config.structure import SCHEMA
 
 ROOT = Path(__file__).parents[1]
-EMBEDDED = ROOT / "data" / "embedded"
 MANUAL = (ROOT / "config.yaml").read_text(encoding="utf-8")
 DEFAULT = yaml.safe_load(MANUAL)
 SMALL = yaml.safe_load((ROOT / "tests" / "config.yaml").read_text(encoding="utf-8"))
 
 
-def checked(config, embedded_dir=EMBEDDED, **further):
-    return check(config, mechanisms.names(), embedded_dir, **further)
+def checked(config, root=ROOT, **further):
+    return check(config, root, **further)
 
 
 def changed(changes):
@@ -56,7 +56,7 @@ def test_the_default_config_is_the_experiment_of_the_paper():
     plan = checked(DEFAULT)
     assert list(plan["datasets"]) == ["books", "foods", "games", "movies", "news", "tweets"]
     assert (plan["epsilons"], plan["delta"]) == ([1.0], 1e-6)
-    assert plan["k"] == list(range(5, 200, 10))
+    assert plan["ks"] == list(range(5, 200, 10))
     assert plan["trials"] == 50
     assert (plan["timing"]["dataset"], plan["timing"]["trials"]) == ("foods", 5)
 
@@ -65,11 +65,11 @@ def test_a_plan_says_everything_explicitly():
     plan = checked(DEFAULT)
     for dataset in plan["datasets"].values():
         assert dataset["source"] == "embedded"
-        assert dataset["status"] in ("real", "real-head", "stand-in")
+        assert dataset["status"] in ("real", "real-head", "from-figure")
         assert dataset["counts"]["skip"] == (1 if dataset["title"] == "Books" else 0)
         assert dataset["download"]["max_bytes"] == 1_000_000_000
-    assert plan["timing"]["mechanisms"]["joint"] == plan["k"]
-    assert plan["timing"]["mechanisms"]["joint_alg1"] == [5, 45, 95, 145, 195]
+    assert plan["timing"]["mechanisms"]["joint"] == plan["ks"]
+    assert plan["timing"]["mechanisms"]["joint_alg1"] == [5, 65, 135, 195]
     assert all(type(epsilon) is float for epsilon in plan["epsilons"])
 
 
@@ -83,6 +83,8 @@ def test_the_small_config_exercises_chunks_and_leaves_out_datasets():
         "pnf_peel": [2, 5, 10],
         "cdp_peel": [2, 5, 10],
         "joint_alg1": [2],
+        "pnf_peel_alg2": [2],
+        "cdp_peel_alg3": [2],
     }
 
 
@@ -101,6 +103,25 @@ def test_nulls_are_left_out():
         "skip": 1,
         "absorb": "authors",
     }
+
+
+def test_only_restricts_the_run_and_the_rest_follows():
+    plan = checked(changed("{only: [news, books], ks: [7, 200], epsilons: [1, 2]}"))
+    assert list(plan["datasets"]) == ["books", "news"]
+    assert plan["timing"]["dataset"] == "books"
+    assert plan["agreement"]["datasets"] == ["books"]
+    assert plan["figures"]["index_datasets"] == ["books", "news"]
+    assert plan["figures"]["all_mechanisms_dataset"] == "books"
+    assert plan["figures"]["epsilon_figure_k"] == 7
+    given = from_command_line("only=[games]")
+    assert list(checked(**given)["datasets"]) == ["games"]
+
+
+def test_a_file_may_be_named_from_the_working_directory_or_from_the_projects(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    own = "{title: Own, source: file, file: data/embedded/games.csv, counts: {profile: true}}"
+    plan = checked(changed(f"datasets: {{own: {own}}}"))
+    assert plan["datasets"]["own"]["file"] == str(ROOT / "data/embedded/games.csv")
 
 
 def test_data_is_the_source_of_datasets_that_name_none():
@@ -172,8 +193,10 @@ def test_values_of_the_command_line_are_read_like_those_of_a_file():
     assert plan["timing"]["trials"] == 3
     assert plan["timing"]["mechanisms"] == {
         "joint": [2, 5],
-        "cdp_peel": DEFAULT["k"],
-        "joint_alg1": [5, 45, 95, 145, 195],
+        "cdp_peel": DEFAULT["ks"],
+        "joint_alg1": [5, 65, 135, 195],
+        "pnf_peel_alg2": [5, 65, 135, 195],
+        "cdp_peel_alg3": [5, 65, 135, 195],
     }
     assert "foods" not in plan["datasets"]
 
@@ -229,10 +252,12 @@ MISTAKES = {
     "seed: 2022-01-01": "seed is a date whole number",
     "seed: 0x" + "f" * 5000: "seed has a huge number",
     "delta: 1e-6": "delta is the text '1e-6'; write 1.0e-6",
-    "delta: 0": "delta is 0 above 0 and below 1",
-    "delta: 1.0": "delta is 1.0 above 0 and below 1",
-    "delta: .nan": "delta is nan above 0",
-    "delta: false": "delta is false above 0",
+    "delta: -0.1": "delta is -0.1 at least 0 and below 1",
+    "delta: 1.0": "delta is 1.0 at least 0 and below 1",
+    "delta: .nan": "delta is nan at least 0",
+    "delta: false": "delta is false at least 0",
+    "{delta: 0, mechanisms: [joint, gaussian]}": "delta is 0 mechanisms has gaussian 1.0e-6",
+    "{delta: 0, timing: {mechanisms: {gaussian: all}}}": "delta is 0 timing.mechanisms gaussian",
     "epsilons: [0]": "epsilons has 0 above 0",
     "epsilons: [1, -2.5]": "epsilons has -2.5 above 0",
     "epsilons: [.nan]": "epsilons has nan",
@@ -240,18 +265,18 @@ MISTAKES = {
     "epsilons: [1e400]": "epsilons has the text '1e400'",
     "epsilons: [1, true]": "epsilons has true",
     "epsilons: ['0.5']": "epsilons has the text '0.5'; write 0.5",
-    "k: [0]": "k has 0 at least 1",
-    "k: [5, 1.5]": "k has 1.5 whole number",
-    "k: [5, null]": "k has null whole number",
-    "k: [[5]]": "k has a list whole number",
+    "ks: [0]": "ks has 0 at least 1",
+    "ks: [5, 1.5]": "ks has 1.5 whole number",
+    "ks: [5, null]": "ks has null whole number",
+    "ks: [[5]]": "ks has a list whole number",
     # lists
     "epsilons: []": "epsilons is an empty list at least one",
     "epsilons: 1.0e-7": "epsilons is 1e-07; write [1.0e-7]",
     "epsilons: [1, 2, 1.0]": "epsilons has 1.0 twice",
-    "k: []": "k is an empty list at least one",
-    "k: 5": "k is 5; write [5]",
-    "k: {5: 1}": "k has the key 5",
-    "k: [5, 15, 5]": "k has 5 twice",
+    "ks: []": "ks is an empty list at least one",
+    "ks: 5": "ks is 5; write [5]",
+    "ks: {5: 1}": "ks has the key 5",
+    "ks: [5, 15, 5]": "ks has 5 twice",
     "mechanisms: []": "mechanisms is an empty list",
     "mechanisms: joint, gamma": "mechanisms is the text 'joint, gamma'; write [joint, gamma]",
     "mechanisms: [joint, joint]": "mechanisms has the text 'joint' twice",
@@ -276,29 +301,40 @@ MISTAKES = {
     "timing: {mechanisms: {joint: []}}": "timing.mechanisms.joint is an empty list",
     "timing: {mechanisms: {joint: [5, 5]}}": "timing.mechanisms.joint has 5 twice",
     "timing: {mechanisms: {joint: [0]}}": "timing.mechanisms.joint has 0",
-    "timing: {mechanisms: {joint: null, pnf_peel: null, cdp_peel: null, joint_alg1: null}}":
+    "timing: {mechanisms: {joint: null, pnf_peel: null, cdp_peel: null, joint_alg1: null, "
+    "pnf_peel_alg2: null, cdp_peel_alg3: null}}":
         "timing.mechanisms is an empty mapping at least one mechanism",
     "scaling: {k_for_items: 1001}": "scaling.k_for_items is 1001 more than the 1000",
-    "scaling: {items_for_k: 199}": "scaling.k has 200 scaling.items_for_k 199",
+    "scaling: {items_for_k: 199}": "scaling.ks has 200 scaling.items_for_k 199",
     "figures: {index_datasets: [gams]}": "figures.index_datasets 'gams' (did you mean games?)",
     "figures: {all_mechanisms_dataset: 3}": "figures.all_mechanisms_dataset is 3 in quotes",
-    "{epsilons: [1, 2], figures: {epsilon_figure_k: 96}}":
-        "figures.epsilon_figure_k is 96 more than one epsilon one of k: 5, 15",
+    "{agreement: {k: [5]}}": "agreement.k is called agreement.ks now",
+    "{scaling: {k: [5]}}": "scaling.k is called scaling.ks now",
+    "k: [5]": "k is called ks now; write ks instead",
+    # variants
+    "variants: {a: {mechanism: laplac}}":
+        "variants.a.mechanism has 'laplac' (did you mean laplace?)",
+    "variants: {joint: {mechanism: laplace}}": "variants.joint is the name of another mechanism",
+    "variants: {a: {mechanism: laplace, options: {c: 1}}}":
+        "variants.a.options.c is not an option of laplace it has contributions",
+    "variants: {a: {mechanism: joint, options: {c: 1}}}": "is not an option of joint it has none",
+    "{mechanisms: [a], variants: {a: {mechanism: joint, epsilons: [2]}}}":
+        "variants.a.epsilons has none of epsilons, so a would not be run",
+    "variants: {a: {options: {c: 1}}}": "variants.a.mechanism is missing",
+    "variants: {a b: {mechanism: joint}}": "variants has the name 'a b' lower-case letters",
+    "cells_per_job: 0": "cells_per_job is 0 `all` or a whole number, at least 1",
+    "cells_per_job: some": "cells_per_job is the text 'some' `all` or a whole number",
     # datasets that are left out
-    "datasets: {foods: null}": "timing.dataset would use foods left out set it to one of books",
-    "datasets: {foods: null, games: null, movies: null}":
-        "timing.dataset, figures.index_datasets and figures.all_mechanisms_dataset would use "
-        "foods, games and movies books, news and tweets",
+    "only: [bokos]": "only names 'bokos', which is not a dataset (did you mean books?)",
+    "only: books": "only is the text 'books'; write [books]",
+    "{only: [books], datasets: {books: null}}":
+        "only names 'books', which is left out under datasets (null)",
     "datasets: {books: null, foods: null, games: null, movies: null, news: null, tweets: null}":
         "datasets is an empty mapping at least one",
     "datasets: {bokos: null}": "datasets.bokos no such dataset (did you mean books?)",
     "datasets: null": "datasets is null mapping",
     "datasets: [books]": "datasets is a list mapping",
     "datasets: {pets: 5}": "datasets.pets is 5 mapping null",
-    # k above d
-    "k: [5, 5156]": "k: 5156 is more than the 5155 items of dataset games",
-    "timing: {mechanisms: {joint: [166050]}}":
-        "timing.mechanisms.joint: 166050 is more than the 166049 items of dataset foods",
     # names that must never reach a path or a shell
     "datasets: {'a;b': {title: A}}": "datasets has the name 'a;b' lower-case letters",
     "datasets: {'a\"b': {title: A}}": "datasets has the name 'a\"b' lower-case letters",
@@ -316,14 +352,25 @@ MISTAKES = {
     'datasets: {books: {title: "a\\nb"}}': "datasets.books.title is the text 'a\\nb' on one line",
     "datasets: {books: {title: 2022}}": "datasets.books.title is 2022 in quotes",
     # downloads
-    "datasets: {books: {download: {url: 'http://example.org/a'}}}":
-        "datasets.books.download.url https:// for this machine only kaggle:OWNER/DATASET/FILE",
+    "datasets: {tweets: {download: {url: 'http://example.org/a'}}}":
+        "datasets.tweets.download.url http:// needs datasets.tweets.download.sha256 https://",
+    "datasets: {tweets: {download: {url: ['https://a.org/a', 'http://example.org/a']}}}":
+        "datasets.tweets.download.url http://example.org/a needs datasets.tweets.download.sha256",
+    "datasets: {books: {download: {url: []}}}": "datasets.books.download.url list of addresses",
+    "datasets: {books: {download: {url: ['ftp://a.org']}}}": "datasets.books.download.url https://",
     "datasets: {books: {download: {url: 'http://localhost@example.org/a'}}}":
         "datasets.books.download.url https://",
     "datasets: {books: {download: {url: 'http://localhost:80@example.org/a'}}}":
         "datasets.books.download.url https://",
-    "datasets: {books: {download: {url: 'http://localhost.example.org/a'}}}":
-        "datasets.books.download.url https://",
+    "datasets: {tweets: {download: {url: 'http://localhost.example.org/a'}}}":
+        "datasets.tweets.download.url http:// sha256",
+    "datasets: {books: {counts: {delimiter: ab}}}": "datasets.books.counts.delimiter character",
+    "datasets: {games: {counts: {item: game}}}":
+        "datasets.games.counts.item needs datasets.games.counts.column",
+    "datasets: {books: {counts: {distinct: title}}}":
+        "datasets.books.counts.distinct needs datasets.books.counts.rows_per",
+    "datasets: {games: {counts: {distinct: users}}}":
+        "datasets.games.counts.distinct users did you mean user",
     "datasets: {books: {download: {url: 'https://user:word@example.org/a'}}}":
         "datasets.books.download.url https://",
     "datasets: {books: {download: {url: 'file:///etc/passwd'}}}":
@@ -342,7 +389,7 @@ MISTAKES = {
     "datasets: {games: {download: {member: a/../b}}}": "datasets.games.download.member without ..",
     "datasets: {games: {download: {member: ..}}}": "datasets.games.download.member without ..",
     "datasets: {games: {download: {member: null}}}":
-        "datasets.games.download.member_sha256 is given without datasets.games.download.member",
+        "datasets.games.download.member_sha256 needs datasets.games.download.member",
     "datasets: {books: {download: {sha256: abc}}}":
         "datasets.books.download.sha256 is the text 'abc' 64 hexadecimal digits",
     "datasets: {books: {download: {sha256: 123}}}": "datasets.books.download.sha256 in quotes",
@@ -360,7 +407,7 @@ MISTAKES = {
     "datasets: {books: {file: a.csv}}": "datasets.books.file embedded `source: file`",
     # derivations
     "datasets: {books: {counts: {column: null}}}":
-        "datasets.books.counts has no derivation exactly one of column, rows_per and profile",
+        "datasets.books.counts has none of them exactly one of column, rows_per and profile",
     "datasets: {books: {counts: {rows_per: title}}}":
         "datasets.books.counts has column and rows_per exactly one",
     "datasets: {books: {counts: {profile: false}}}": "datasets.books.counts.profile is false true",
@@ -395,7 +442,7 @@ def test_a_config_must_be_a_mapping_with_keys(config):
     assert re.search("must be a mapping|is missing", sentence(config))
 
 
-@pytest.mark.parametrize("key", DEFAULT)
+@pytest.mark.parametrize("key", [key for key in DEFAULT if key != "variants"])
 def test_every_key_is_needed(key):
     config = {name: value for name, value in DEFAULT.items() if name != key}
     assert sentence(config).startswith(f"{key} is missing; it must be ")
@@ -413,7 +460,7 @@ def test_a_misspelt_key_is_named_and_not_the_one_that_is_missing(path):
 
 
 def test_an_alias_inside_itself_is_refused():
-    for text in ("k: &a [*a]", "datasets: &a {books: *a}", "&a {timing: *a}"):
+    for text in ("ks: &a [*a]", "datasets: &a {books: *a}", "&a {timing: *a}"):
         assert "nested too deeply" in sentence(yaml.safe_load(text))
 
 
@@ -427,15 +474,6 @@ def test_long_and_strange_texts_are_cut():
             changed({"datasets": {"books": {"counts": {"names": [text]}}}}),
         ):
             sentence(config)
-
-
-@pytest.mark.parametrize("content", [b"count,items\n5,x\n", b"\xff\xfe", b"count,items\n5,1.5\n"])
-def test_a_damaged_embedded_profile_is_named(tmp_path, content):
-    for profile in EMBEDDED.glob("*.csv"):
-        (tmp_path / profile.name).symlink_to(profile)
-    (tmp_path / "news.csv").unlink()
-    (tmp_path / "news.csv").write_bytes(content + b"4,1\n" * 9)
-    assert "data/embedded/news.csv cannot be read" in sentence(DEFAULT, embedded_dir=tmp_path)
 
 
 # ------------------------------------------------------------------ any config at all
@@ -529,8 +567,8 @@ def assert_plan_or_sentence(config):
         assert repr(config) == before, "the check changed its input"
     assert checked(plan) == plan
     assert all(math.isfinite(epsilon) and epsilon > 0 for epsilon in plan["epsilons"])
-    assert all(type(k) is int and k >= 1 for k in plan["k"])
-    assert set(plan["mechanisms"]) <= set(mechanisms.names())
+    assert all(type(k) is int and k >= 1 for k in plan["ks"])
+    assert set(plan["mechanisms"]) <= {*mechanisms.names(), *plan["variants"]}
     assert {plan["timing"]["dataset"], *plan["figures"]["index_datasets"]} <= set(plan["datasets"])
     for name, dataset in plan["datasets"].items():
         assert re.fullmatch("[a-z][a-z0-9_-]*", name)
@@ -538,8 +576,19 @@ def assert_plan_or_sentence(config):
     # Nothing that the config says is lost or replaced, but for abbreviations and left-outs.
     said = dict(leaves(plan))
     for path, value in leaves(config):
-        if value != "all" and path != ("figures", "index_datasets"):
+        left_out = path[0] == "datasets" and path[1] not in plan["datasets"]
+        if value != "all" and path not in FOLLOWS and not left_out:
             assert said[path] == value, path
+
+
+# What follows if it names datasets or a k that are not in the run.
+FOLLOWS = {
+    ("timing", "dataset"),
+    ("agreement", "datasets"),
+    ("figures", "index_datasets"),
+    ("figures", "all_mechanisms_dataset"),
+    ("figures", "epsilon_figure_k"),
+}
 
 
 # The same examples each time, so that a failure is one for everybody.
@@ -601,7 +650,9 @@ def test_the_manual_names_every_key_of_the_schema():
         (schema, DEFAULT),
         *((schema["properties"][key], DEFAULT[key]) for key in ("timing", "scaling", "figures")),
     ):
-        assert list(section["properties"]) == list(config)
+        shown = [key for key in section["properties"] if key != "only"]
+        assert shown == list(config)
+    assert re.search(r"^# only: \[", MANUAL, re.MULTILINE)
 
 
 # ------------------------------------------------------------------ epsilon in file names

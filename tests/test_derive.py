@@ -1,9 +1,16 @@
 """Counts from CSV files of every kind: the right profile, or a sentence that names the line."""
 
+import bz2
+import contextlib
 import csv
+import gzip
 import hashlib
+import importlib
 import io
+import lzma
+import sys
 import zipfile
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
@@ -11,12 +18,13 @@ import pytest
 import yaml
 
 from tests.faulty_server import FaultyServer, whole
-from workflow.scripts import datasets_table
-from workflow.scripts.common import InputError
-from workflow.scripts.derive import counts_of, file_counts, main
-from workflow.scripts.download import fetch
-from workflow.scripts.profiles import (
-    LARGEST,
+from workflow.scripts.common import InputError, write_csv
+from workflow.scripts.data import describe as datasets_table
+from workflow.scripts.data import distinct
+from workflow.scripts.data.derive import counts_of, file_counts, make_counts
+from workflow.scripts.data.download import fetch
+from workflow.scripts.data.profiles import (
+    LARGEST_COUNT,
     profile_of,
     read_facts,
     read_profile,
@@ -96,10 +104,15 @@ def test_a_profile_is_put_in_order_and_added_up():
         "votes\n 3\n12 \n",
         "votes\n003\n12\n",
         "votes\n3.0\n12.0\n",
+        "votes\n3.00\n12.00\n",
     ],
 )
 def test_ways_to_write_the_same_counts(text):
     assert derived(text, column="votes") == [12, 3]
+
+
+def test_why_three_zeros_are_refused_is_said():
+    assert "(1.000 may be a thousand)" in refused("votes\n1.000\n", column="votes")
 
 
 def test_line_breaks_commas_and_quotes_within_quotes_belong_to_the_field():
@@ -125,7 +138,7 @@ def test_loose_quotes_within_one_line_are_understood():
 
 
 def test_zeros_and_the_largest_count():
-    assert derived(f"votes\n0\n{LARGEST}\n0\n", column="votes") == [LARGEST, 0, 0]
+    assert derived(f"votes\n0\n{LARGEST_COUNT}\n0\n", column="votes") == [LARGEST_COUNT, 0, 0]
 
 
 @pytest.mark.slow
@@ -142,6 +155,245 @@ def test_ten_million_items(tmp_path):
     assert np.array_equal(again[1], items)
 
 
+# Delimiters.
+
+
+@pytest.mark.parametrize("delimiter", [",", "\t", ";"])
+@pytest.mark.parametrize(
+    ("rows", "how", "expected"),
+    [
+        ([["name", "votes"], ["ann", "3"], ["bob", "12"]], {"column": "votes"}, [12, 3]),
+        ([["1", "a"], ["2", "a"], ["3", "b"]], {"rows_per": "i", "names": ["u", "i"]}, [2, 1]),
+        # the other delimiters, more of them, within the fields
+        ([["a,b;c\td;e,f\tg", "votes"], ["x,y;z\t", "3"], [",,;;\t\t", "5"]], {"column": "votes"},
+         [5, 3]),
+        ([["x,y;z\t", "3"], [",,;;\t\t", "5"]], {"column": "n", "names": ["i", "n"]}, [5, 3]),
+        # a column whose name holds another delimiter, and quotes and line breaks in the header
+        ([["i", "votes; total, all"], ["a", "3"]], {"column": "votes; total, all"}, [3]),
+        ([["i;\n\"i,i\t", "votes"], ["a", "3"]], {"column": "votes"}, [3]),
+        ([["votes"], ["3"], ["4"]], {"column": "votes"}, [4, 3]),
+        ([["count", "items"], ["3", "2"]], {"profile": True}, [3, 3]),
+    ],
+)  # fmt: skip
+def test_the_delimiter_is_found(delimiter, rows, how, expected):
+    text = as_csv(rows, delimiter=delimiter)
+    assert derived(text, **how) == expected
+    assert derived(text, **how, delimiter=delimiter) == expected
+
+
+def test_any_delimiter_can_be_named():
+    assert derived("name|votes\nann|3\n", column="votes", delimiter="|") == [3]
+    assert derived("a,b;3\nc,d;4\n", column="n", names=["i", "n"], delimiter=";") == [4, 3]
+
+
+def test_a_delimiter_that_is_not_clear_is_asked_for():
+    sentence = refused("a,b;3\nc,d;4\ne,f;5\n", column="n", names=["i", "n"])
+    assert "comma or semicolon" in sentence
+    assert "`delimiter: ','`" in sentence
+    # One row is enough to know.
+    assert derived("a,b;3\nc;4\nd;5\n", column="n", names=["i", "n"]) == [5, 4, 3]
+
+
+def test_rows_after_the_first_64_kb_are_held_to_the_delimiter():
+    text = "name;votes\n" + "ann;3\n" * 20_000
+    assert len(derived(text, column="votes")) == 20_000
+    assert "line 20002: 1 fields" in refused(text + "bob,3\n", column="votes")
+
+
+def test_a_surplus_delimiter_is_absorbed_as_it_was():
+    text = "title;authors;votes\na;b; c;5\na;b\\; c;6\n"
+    assert derived(text, rows_per="authors", absorb="authors") == [1, 1]
+    assert "a semicolon too many" in refused(text, column="votes")
+
+
+def test_an_unknown_delimiter_is_hinted_at():
+    assert "say so as `delimiter`" in refused("pet|name\ncat|tom\n", column="votes")
+
+
+# Compression.
+
+PACKED = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress}
+PETS = "name;votes\n" + "".join(f"pet {i};{i}\n" for i in range(30_000))
+
+
+def one_in_a_zip(data):
+    return zipped("pets.csv", data)
+
+
+@pytest.mark.parametrize("pack", [*PACKED.values(), one_in_a_zip], ids=[*PACKED, "zip"])
+def test_compressed_tables_are_read_as_they_are(pack, tmp_path):
+    expected = derived(PETS, column="votes")
+    assert expected[:2] == [29_999, 29_998]
+    assert derived(pack(PETS.encode()), column="votes") == expected
+    (tmp_path / "pets").write_bytes(pack(PETS.encode()))
+    assert size(file_counts(tmp_path / "pets", {"column": "votes"})[1]) == 30_000
+
+
+@pytest.mark.parametrize("pack", [*PACKED.values(), one_in_a_zip], ids=[*PACKED, "zip"])
+def test_damaged_compressed_tables_are_refused(pack):
+    packed = pack(PETS.encode())
+    rng = np.random.default_rng(5)
+    for cut in (packed[: len(packed) // 2], packed[:-3], packed[:25]):
+        refused(cut, column="votes")
+    for _ in range(10):
+        changed = bytearray(packed)
+        changed[int(rng.integers(len(packed) // 4, len(packed) // 2))] ^= 255
+        refused(bytes(changed), column="votes")
+
+
+def test_several_parts_in_a_gzip_are_one_table():
+    packed = gzip.compress(b"votes\n3\n") + gzip.compress(b"4\n")
+    assert derived(packed, column="votes") == [4, 3]
+
+
+def test_an_archive_of_several_files_is_refused():
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("xl/workbook.xml", "<workbook/>")
+        archive.writestr("xl/sheet1.xml", "<sheet/>")
+    assert "archive of 2 files (Excel's" in refused(file.getvalue(), column="votes")
+
+
+def zstd_module():
+    for name in ("compression.zstd", "backports.zstd"):
+        with contextlib.suppress(ImportError):
+            return importlib.import_module(name)
+    return None
+
+
+def test_zstd_is_read_where_python_can_or_the_sentence_says_what_to_do(monkeypatch):
+    packed = b"\x28\xb5\x2f\xfd" + bytes(20)
+    if module := zstd_module():
+        assert derived(module.compress(PETS.encode()), column="votes") == derived(
+            PETS, column="votes"
+        )
+        assert "cut short" in refused(module.compress(PETS.encode())[:-9], column="votes")
+        assert "damaged" in refused(packed, column="votes")
+    for name in ("compression.zstd", "backports.zstd"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert "install the extra `zstd`" in refused(packed, column="votes")
+
+
+# Parquet.
+
+
+def test_parquet_without_pyarrow_names_the_extra(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert "install the extra `parquet`" in refused(b"PAR1" + bytes(50), column="votes")
+
+
+def parquet(**columns):
+    pytest.importorskip("pyarrow")
+    from pyarrow import parquet, table
+
+    file = io.BytesIO()
+    parquet.write_table(table(columns), file)
+    return file.getvalue()
+
+
+def test_parquet_is_read_like_a_csv():
+    names, votes = ["ann", "bob", None, "ann"], [3, 12, 5, 4]
+    data = parquet(name=names, votes=votes, mean=[1.0, 2.0, 3.0, 4.5], more=[[1], [2], [3], [4]])
+    assert derived(data, column="votes") == [12, 5, 4, 3]
+    assert derived(data, column="votes", skip=1, where={"name": "ann"}) == [4]
+    assert derived(data, rows_per="name", where={"votes": 3}) == [1]
+    assert "1 rows with nothing" in refused(data, rows_per="name")
+    assert "row 4: 'mean' is '4.5'" in refused(data, column="mean")
+    assert "did you mean 'votes'" in refused(data, column="vote")
+    assert "usable Parquet" in refused(data[:-30], column="votes")
+    assert "row 3: nothing in column 'name'" in refused(data, column="votes", item="name")
+
+
+def test_large_parquet_files_are_read_in_batches():
+    items = np.arange(200_000) % 7
+    counts = np.bincount(items).tolist()
+    assert derived(parquet(item=items), rows_per="item") == sorted(counts, reverse=True)
+
+
+# Names and users.
+
+
+def test_repeated_names_are_refused_where_the_column_of_names_is_known():
+    text = "name,votes\nann,3\nbob,12\nann,4\n"
+    assert derived(text, column="votes") == [12, 4, 3]
+    sentence = refused(text, column="votes", item="name")
+    assert "line 4: 'ann' a second time in column 'name'" in sentence
+    assert derived(text, column="votes", item="name", where={"name": "bob"}) == [12]
+    assert "line 2: nothing in column" in refused("name,votes\n,3\n", column="votes", item="name")
+
+
+def test_a_user_counts_once_for_an_item():
+    text = "user,item\n1,a\n2,a\n1,a\n1,b\n1,a\n12,a\n1,2a\n"
+    assert derived(text, rows_per="item") == [5, 1, 1]
+    assert derived(text, rows_per="item", distinct="user") == [3, 1, 1]
+    assert "line 3: nothing in column 'user'" in refused(
+        "user,item\n1,a\n,a\n", rows_per="item", distinct="user"
+    )
+    assert "line 2: nothing in column 'item'" in refused(
+        "user,item\n1,\n", rows_per="item", distinct="user"
+    )
+
+
+def test_users_are_counted_exactly_however_often_they_come():
+    """Against a set of pairs; with rows enough that repetitions are removed on the way."""
+    rng, n = np.random.default_rng(8), 2 * distinct.ROWS + 1000
+    users, items = rng.zipf(1.2, n) % 5000, rng.zipf(1.3, n) % 3000
+    pairs = [(f"é{item}", f"\udce8{user}") for user, item in zip(users, items, strict=True)]
+    expected = Counter(item for item, _ in set(pairs))
+    counted = distinct.DistinctUsers()
+    counted.add(pairs)
+    assert sum(map(len, counted._buckets)) < distinct.RECORD * n  # some were removed already
+    assert counted.counts().tolist() == [expected[item] for item in dict(pairs)]
+
+
+@pytest.mark.parametrize(
+    ("how", "users"),
+    [
+        ({"rows_per": "item", "distinct": "user"}, "once"),
+        ({"rows_per": "item"}, "any"),
+        ({"column": "user"}, "unknown"),
+    ],
+)
+def test_facts_say_how_often_a_user_may_count(tmp_path, how, users):
+    (tmp_path / "pets.csv").write_text("user,item\n1,a\n1,a\n")
+    paths = {"counts": tmp_path / "c.csv", "facts": tmp_path / "c.json"}
+    make_counts("pets", "file", tmp_path / "pets.csv", **paths, how=how, ks=[1])
+    assert read_facts(paths["facts"])["users"] == users
+
+
+# Fewer items than are to be selected.
+
+
+def counted_for(tmp_path, d, ks):
+    (tmp_path / "pets.csv").write_text("votes\n" + "7\n" * d)
+    paths = {"counts": tmp_path / "c.csv", "facts": tmp_path / "c.json"}
+    make_counts("pets", "file", tmp_path / "pets.csv", **paths, how={"column": "votes"}, ks=ks)
+    return paths
+
+
+@pytest.mark.parametrize(
+    ("d", "ks", "says"),
+    [
+        (3, [5, 15], "pets has 3 items, fewer than the smallest k, 5; set `ks: [1, 2, 3]`"),
+        (1, [2], "pets has 1 item, fewer than the smallest k, 2; set `ks: [1]`"),
+        (50, [195, 55], "smallest k, 55; set `ks: [10, 20, 30, 40, 50]`"),
+    ],
+)
+def test_too_few_items_are_answered_by_what_to_put_into_the_config(tmp_path, d, ks, says):
+    with pytest.raises(InputError) as error:
+        counted_for(tmp_path, d, ks)
+    assert says in str(error.value)
+    assert not (tmp_path / "c.csv").exists()
+
+
+def test_a_k_that_is_left_out_is_said_in_the_log(tmp_path, capsys):
+    paths = counted_for(tmp_path, 5, [1, 5, 6, 10])
+    assert "warning: pets has 5 items; left out for it: k = 6, 10" in capsys.readouterr().out
+    assert read_facts(paths["facts"])["d"] == 5
+    counted_for(tmp_path, 5, [1, 5])
+    assert "warning" not in capsys.readouterr().out
+
+
 # What is refused.
 
 
@@ -149,7 +401,8 @@ def test_ten_million_items(tmp_path):
     "value",
     [
         "-1", "1.5", "nan", "NaN", "inf", "", " ", "1e3", "1_000", "1 000", '"1,000"', "1.000",
-        "+1", "0x10", "x", "٣", "²", "1.", ".0", str(LARGEST + 1), "9" * 30, "9" * 5000, "\0",
+        "12.0000", "12.001", "1.00.0",
+        "+1", "0x10", "x", "٣", "²", "1.", ".0", str(LARGEST_COUNT + 1), "9" * 30, "9" * 5000, "\0",
     ],
 )  # fmt: skip
 def test_what_is_not_a_count_is_refused_with_its_line(value):
@@ -166,7 +419,7 @@ def test_what_is_not_a_profile_is_refused_with_its_line(row):
 
 
 def test_more_items_than_a_float_can_count_are_refused():
-    assert "2^53" in refused(f"count,items\n9,{LARGEST}\n8,1\n", profile=True)
+    assert "2^53" in refused(f"count,items\n9,{LARGEST_COUNT}\n8,1\n", profile=True)
 
 
 @pytest.mark.parametrize("text", ["", "\n", "\ufeff", "\r\n\r\n"])
@@ -256,10 +509,23 @@ def test_another_encoding_of_text_is_named():
         assert "UTF-16" in refused("\ufeffvotes\n5\n".encode(encoding), column="votes")
 
 
-def test_bytes_that_are_not_text_are_refused():
+@pytest.mark.parametrize("how", [{"column": "votes"}, {"rows_per": "a", "names": ["a", "b"]}])
+def test_bytes_that_are_not_text_are_never_shown_as_columns(how):
     rng = np.random.default_rng(3)
-    for _ in range(200):
-        refused(rng.bytes(300), column="votes")
+    rubbish = [rng.bytes(300) for _ in range(200)]
+    rubbish += [b"SQLite format 3\0" + bytes(84), b"%PDF-1.7\n" + rng.bytes(200)]
+    rubbish += [b"\x89PNG\r\n\x1a\n" + bytes(30), b"na\x01me,votes\nann,3\n"]
+    for data in rubbish:
+        sentence = refused(data, **how)
+        assert "is not a text file" in sentence
+        assert len(sentence) < 100
+
+
+def test_text_in_other_alphabets_and_encodings_is_text():
+    text = "имя,votes\n" + "собака,3\n" * 50
+    for encoding in ("utf-8", "cp1251", "koi8-r"):
+        assert derived(text.encode(encoding), column="votes") == [3] * 50
+    assert derived("名前,votes\n犬,3\n".encode("shift-jis"), column="votes") == [3]
 
 
 # The six datasets: original, download, verification, derivation.
@@ -275,7 +541,7 @@ def zipped(member, data):
 def through_the_pipeline(tmp_path, name, body, download=None, embedded=EMBEDDED):
     """Serve `body` as the original of a dataset; return the paths of profile and facts."""
     entry = CONFIG[name]
-    download = entry["download"] | (download or {})
+    download = {"max_bytes": 10**9} | entry["download"] | (download or {})
     raw = tmp_path / "raw" / name / download["filename"]
     with FaultyServer() as server:
         if download["url"].startswith("kaggle:"):
@@ -285,8 +551,10 @@ def through_the_pipeline(tmp_path, name, body, download=None, embedded=EMBEDDED)
         fetch(name, download, raw, kaggle=server.base)
     counts, facts = tmp_path / "counts" / f"{name}.csv", tmp_path / "counts" / f"{name}.json"
     known = embedded / f"{name}.csv" if entry["status"] == "real" else None
-    main(source="download", raw=raw, counts=counts, facts=facts, dataset=name,
-         how=entry["counts"], download=download, embedded=known)  # fmt: skip
+    make_counts(
+        source="download", raw=raw, counts=counts, facts=facts, dataset=name, ks=[1],
+        how=entry["counts"], download=download, embedded=known,
+    )  # fmt: skip
     return counts, facts
 
 
@@ -403,16 +671,17 @@ def test_a_file_put_there_by_hand_is_verified_before_it_is_counted(tmp_path):
     raw.write_text("ratings_count,authors\n1,a\n2,b\n")
     entry = CONFIG["books"]
     with pytest.raises(InputError, match="not the expected original: it has"):
-        main(source="download", raw=raw, counts=tmp_path / "c.csv", facts=tmp_path / "c.json",
-             dataset="books", how=entry["counts"],
-             download=entry["download"])  # fmt: skip
+        make_counts(
+            source="download", raw=raw, counts=tmp_path / "c.csv", facts=tmp_path / "c.json",
+            dataset="books", how=entry["counts"], download=entry["download"], ks=[1],
+        )  # fmt: skip
     assert not (tmp_path / "c.csv").exists()
 
 
 @pytest.mark.parametrize("name", sorted(CONFIG))
 def test_embedded_profiles_are_copied_to_the_byte(tmp_path, name):
     raw, counts, facts = EMBEDDED / f"{name}.csv", tmp_path / "c.csv", tmp_path / "c.json"
-    main(source="embedded", raw=raw, counts=counts, facts=facts, dataset=name)
+    make_counts(source="embedded", raw=raw, counts=counts, facts=facts, dataset=name, ks=[1])
     assert counts.read_bytes() == raw.read_bytes()
     found = read_facts(facts)
     assert (found["dataset"], found["source"]) == (name, "embedded")
@@ -425,19 +694,20 @@ def test_embedded_profiles_are_copied_to_the_byte(tmp_path, name):
 def test_the_tables_about_datasets():
     profiles = [profile_of([9, 4, 4, 1, 0]), profile_of([120])]
     facts = [
-        {"dataset": name, "title": name.title(), "source": "file", "status": "real"}
-        for name in ("pets", "cars")
+        {"dataset": n, "title": n.title(), "source": "file", "status": "real", "users": users}
+        for n, users in (("pets", "any"), ("cars", "once"))
     ]
-    header, pets, cars = datasets_table.table(profiles, facts, [1, 3, 10])
-    assert header[4:7] + header[8:] == ["d", "total", "largest", "c_1", "c_3", "c_10"]
-    assert pets[:7] + pets[8:] == ["pets", "Pets", "file", "real", 5, 18, 9, 9, 4, ""]
-    assert pets[7] == hashlib.sha256(b"count,items\n9,1\n4,2\n1,1\n0,1\n").hexdigest()
-    assert cars[8:] == [120, "", ""]
+    header, pets, cars = datasets_table.rows_of_datasets(profiles, facts, [1, 3, 10])
+    assert header[4:8] + header[9:] == ["users", "d", "total", "largest", "c_1", "c_3", "c_10"]
+    assert pets[:4] + pets[5:8] + pets[9:] == ["pets", "Pets", "file", "real", 5, 18, 9, 9, 4, ""]
+    assert (pets[4], cars[4]) == ("may count more than once", "once")
+    assert pets[8] == hashlib.sha256(b"count,items\n9,1\n4,2\n1,1\n0,1\n").hexdigest()
+    assert cars[9:] == [120, "", ""]
 
-    _, *gaps = datasets_table.gaps(profiles, facts, [1, 2], beyond=1)
+    _, *gaps = datasets_table.rows_of_gaps(profiles, facts, [1, 2], beyond=1)
     assert gaps == [["pets", 1, 9, 5], ["pets", 2, 4, 0], ["pets", 3, 4, 3]]
 
-    _, *bins = datasets_table.histograms(profiles, facts)
+    _, *bins = datasets_table.rows_of_histograms(profiles, facts)
     assert bins[:2] == [["pets", 0, 1, 1], ["pets", 1, 2, 1]]
     assert sum(row[3] for row in bins if row[0] == "pets") == 5
     assert bins[-1] == ["cars", 100, 126, 1]
@@ -447,7 +717,7 @@ def test_the_tables_about_datasets():
 def test_every_item_is_in_the_one_bin_that_holds_its_count(name):
     profile = read_profile(EMBEDDED / f"{name}.csv")
     values = np.repeat(*profile)
-    _, *bins = datasets_table.histograms([profile], [{"dataset": name}])
+    _, *bins = datasets_table.rows_of_histograms([profile], [{"dataset": name}])
     for (_, low, high, items), following in zip(bins, [*bins[1:], None], strict=True):
         assert items == ((low <= values) & (values < high)).sum()
         assert following is None or following[1] == high
@@ -456,8 +726,9 @@ def test_every_item_is_in_the_one_bin_that_holds_its_count(name):
 
 def test_tables_are_written_as_they_are(tmp_path):
     about = {"dataset": "a", "title": 'A, "b"', "source": "file", "status": "real"}
-    rows = datasets_table.table([profile_of([1])], [about], [1])
-    datasets_table.write(rows, tmp_path / "t.csv")
+    about["users"] = "unknown"
+    rows = datasets_table.rows_of_datasets([profile_of([1])], [about], [1])
+    write_csv(tmp_path / "t.csv", rows)
     with open(tmp_path / "t.csv", newline="") as file:
         text = file.read()
     assert "\r" not in text

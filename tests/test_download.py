@@ -1,15 +1,18 @@
 """Downloads against a server that fails on purpose: the right file, or one clear sentence."""
 
 import base64
+import contextlib
 import dataclasses
 import hashlib
 import io
 import json
 import os
+import re
 import signal
 import socket
 import subprocess
 import sys
+import threading
 import time
 import zipfile
 from pathlib import Path
@@ -29,13 +32,18 @@ from tests.faulty_server import (
     status,
     whole,
 )
-from workflow.scripts import download as module
+from tests.pipeline import mounted
 from workflow.scripts.common import InputError, logged
-from workflow.scripts.download import Patience, fetch, open_member, open_original, verify
+from workflow.scripts.data import download as module
+from workflow.scripts.data.download import fetch
+from workflow.scripts.data.formats import open_member
+from workflow.scripts.data.originals import link, linked, open_original, verify
+from workflow.scripts.data.transfer import Patience, requests
 
 HASTY = Patience(
-    connect=5, read=5, slowest=1000, attempts=3, backoff=0.01, longest_wait=0.05, progress=0.1
-)
+    connect=5, read=5, slowest=1000, attempts=3, backoff=0.01, longest_wait=0.05, progress=0.1,
+    between_knocks=0.01,
+)  # fmt: skip
 HASTIER = dataclasses.replace(HASTY, read=0.4)  # where nothing is to arrive
 DATA = np.random.default_rng(1).bytes(200_000)
 OTHER = np.random.default_rng(2).bytes(200_000)
@@ -64,7 +72,8 @@ def target(tmp_path):
 def wanted(url, data=DATA, **more):
     """The `download` part of a config whose file is `data`."""
     sha256 = hashlib.sha256(data).hexdigest()
-    return {"url": url, "page": PAGE, "filename": "pets.bin", "sha256": sha256} | more
+    known = {"page": PAGE, "filename": "pets.bin", "sha256": sha256, "max_bytes": 10**9}
+    return {"url": url} | known | more
 
 
 def zipped(**members):
@@ -226,7 +235,7 @@ def test_a_damaged_note_about_a_partial_file_starts_again(server, target, note):
 def test_a_killed_download_is_continued(server, target):
     url = server.at("/pets.bin", dripping(DATA, etag='"1"', size=2000), whole(DATA, etag='"1"'))
     code = (
-        "import json, sys; from workflow.scripts.download import fetch; "
+        "import json, sys; from workflow.scripts.data.download import fetch; "
         "fetch('pets', json.loads(sys.argv[1]), sys.argv[2])"
     )
     command = [sys.executable, "-c", code, json.dumps(wanted(url)), str(target)]
@@ -265,10 +274,37 @@ def test_a_redirect_is_followed(server, target):
     assert target.read_bytes() == DATA
 
 
-def test_a_long_download_reports_its_progress(server, target, capsys):
-    url = server.at("/pets.bin", dripping(DATA, size=10_000))
-    fetch("pets", wanted(url), target, HASTY)
-    assert "of 0.2 MB" in capsys.readouterr().out
+def on_both(capfd, log):
+    """What a fetch under `logged` said on the terminal, which must be in the log as well."""
+    terminal = capfd.readouterr().err.splitlines()
+    assert set(terminal) <= {*log.read_text().splitlines()}
+    return terminal
+
+
+def test_a_long_download_reports_bytes_rate_and_time_left(server, target, tmp_path, capfd):
+    url = server.at("/pets.bin", dripping(DATA, size=5000))
+    with logged(tmp_path / "log"):
+        fetch("pets", wanted(url), target, HASTY)
+    lines = on_both(capfd, tmp_path / "log")
+    assert 3 <= len(lines) <= 40  # of 40 pieces, with 20 ms between them; one every 0.1 s
+    for line in lines:
+        assert re.fullmatch(r"pets: 0\.[0-2] of 0\.2 MB, \d+ kB/s, \d+ s left", line)
+
+
+def test_a_fast_download_is_quiet(server, target, tmp_path, capfd):
+    url = server.at("/pets.bin", whole(DATA))
+    with logged(tmp_path / "log"):
+        fetch("pets", wanted(url), target)
+    assert capfd.readouterr().err == ""
+    assert "is verified (200,000 bytes)" in (tmp_path / "log").read_text()
+
+
+def test_attempts_are_told_on_the_terminal(server, target, tmp_path, capfd):
+    url = server.at("/pets.bin", status(503), whole(DATA))
+    with logged(tmp_path / "log"):
+        fetch("pets", wanted(url), target, HASTY)
+    (line,) = on_both(capfd, tmp_path / "log")
+    assert line == "pets: the server answers 503 Service Unavailable; next attempt in 0.01 s"
 
 
 # One clear sentence.
@@ -292,7 +328,74 @@ def test_nobody_listens(target):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     sentence = refused(wanted(f"http://127.0.0.1:{port}/pets.bin"), target)
-    assert "connection fails (tried 3 times)" in sentence
+    assert "127.0.0.1 cannot be reached (tried 3 times)" in sentence
+
+
+@pytest.mark.parametrize(
+    ("url", "says"),
+    [
+        ("http://127.0.0.1:9/pets.bin", "127.0.0.1 cannot be reached"),
+        ("https://no-such-host.invalid/pets.bin", "the host no-such-host.invalid is not found"),
+    ],
+)
+def test_hosts_that_cannot_be_reached_fail_fast(target, monkeypatch, url, says):
+    waits = []
+    monkeypatch.setattr(module.time, "sleep", waits.append)
+    for name in ("https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    assert f"{says}" in refused(wanted(url), target, Patience())
+    assert sum(waits) < 5
+
+
+def test_a_host_that_was_reached_before_is_waited_for(target, tmp_path, monkeypatch):
+    """The network may come back: what has begun has all the patience there is."""
+    waits = []
+    with FaultyServer() as first:
+        url = first.at("/pets.bin", cut(DATA, HALF, etag='"1"'))
+
+        def gone(seconds):
+            waits.append(seconds)
+            first._http.socket.close()  # from now on nobody listens
+
+        monkeypatch.setattr(module.time, "sleep", gone)
+        refused(wanted(url), target, Patience(attempts=5, backoff=1))
+    assert waits == [1, 2, 4, 8]
+
+
+def test_addresses_are_tried_in_order(server, target):
+    addresses = [
+        "http://127.0.0.1:9/pets.bin",
+        server.at("/moved.bin", status(404)),
+        server.at("/changed.bin", whole(OTHER)),
+        server.at("/pets.bin", whole(DATA)),
+        server.at("/never.bin", whole(DATA)),
+    ]
+    fetch("pets", wanted(addresses), target, HASTY)
+    assert target.read_bytes() == DATA
+    assert [path for path, _ in server.requests] == ["/moved.bin", "/changed.bin", "/pets.bin"]
+    assert files(target) == ["pets.bin"]
+
+
+def test_the_reasons_of_all_addresses_are_named(server, target):
+    addresses = [server.at("/moved.bin", status(410)), "ftp://example.org/pets.bin"]
+    sentence = refused(wanted(addresses), target)
+    assert "127.0.0.1: the server answers 410 Gone, then example.org: only https" in sentence
+
+
+def test_a_certificate_that_lapsed_leads_to_the_next_address(server, target, monkeypatch):
+    asked, get = [], requests.Session.get
+
+    def with_lapsed_certificate(session, url, **options):
+        asked.append(url)
+        if url.startswith("https:"):
+            raise requests.exceptions.SSLError
+        return get(session, url, **options)
+
+    monkeypatch.setattr(requests.Session, "get", with_lapsed_certificate)
+    url = server.at("/pets.bin", whole(DATA))
+    fetch("pets", wanted(["https://example.org/pets.bin", url]), target, HASTY)
+    assert asked == ["https://example.org/pets.bin", url]
+    assert target.read_bytes() == DATA
 
 
 @pytest.mark.parametrize(
@@ -363,8 +466,8 @@ def test_an_address_that_is_not_safe_is_not_asked(target, monkeypatch, url):
     def get(*args, **kwargs):
         raise AssertionError("asked")
 
-    monkeypatch.setattr(module.requests.Session, "get", get)
-    assert "secret" not in refused(wanted(url), target)
+    monkeypatch.setattr(requests.Session, "get", get)
+    assert "secret" not in refused(wanted(url, sha256=None), target)
 
 
 @pytest.mark.parametrize(
@@ -380,7 +483,32 @@ def test_an_address_that_is_not_safe_is_not_asked(target, monkeypatch, url):
 )
 def test_a_redirect_to_an_unsafe_address_is_not_followed(server, target, location):
     url = server.at("/pets.bin", redirect(location))
-    assert "secret" not in refused(wanted(url), target)
+    assert "secret" not in refused(wanted(url, sha256=None), target)
+    assert len(server.requests) == 1
+
+
+@pytest.mark.parametrize(
+    "known",
+    [{"sha256": None}, {"sha256": None, "bytes": 5}, {"sha256": None, "member_sha256": "0" * 64}],
+)
+def test_http_needs_a_checksum_of_the_file(target, monkeypatch, known):
+    asked = []
+
+    def get(session, url, **options):
+        asked.append(url)
+        raise requests.exceptions.InvalidURL
+
+    monkeypatch.setattr(requests.Session, "get", get)
+    refused(wanted("http://example.org/pets.bin"), target)
+    assert asked == ["http://example.org/pets.bin"]
+    sentence = refused(wanted("http://example.org/pets.bin", **known), target)
+    assert "only https is allowed without a sha256" in sentence
+    assert len(asked) == 1
+
+
+@pytest.mark.parametrize("location", ["file:///etc/passwd", "http://ann:secret@example.org/"])
+def test_a_checksum_makes_no_other_address_safe(server, target, location):
+    refused(wanted(server.at("/pets.bin", redirect(location))), target)
     assert len(server.requests) == 1
 
 
@@ -413,6 +541,88 @@ def test_a_wrong_file_put_there_by_hand_is_named(server, target):
     with pytest.raises(InputError, match=f"pets.bin is not the expected original.*{PAGE}"):
         fetch("pets", wanted(server.at("/pets.bin", whole(DATA))), target, HASTY)
     assert target.read_bytes() == OTHER
+
+
+def put(target, name, data=DATA):
+    target.parent.mkdir(parents=True, exist_ok=True)
+    (target.parent / name).write_bytes(data)
+    return target.parent / name
+
+
+def test_a_file_of_another_name_is_taken_if_its_checksum_is_right(server, target, tmp_path):
+    put(target, "another.bin", OTHER)
+    renamed = put(target, "pets (1).bin")
+    url = server.at("/pets.bin", status(500))
+    assert fetch("pets", wanted(url), target, HASTY) == renamed
+    assert server.requests == []
+    archive = put(target, "archive.zip", zipped(pets__csv=DATA))
+    member = {"member": "pets.csv", "member_sha256": hashlib.sha256(DATA).hexdigest()}
+    assert fetch("pets", wanted(url, sha256=None, **member), target, HASTY) in (renamed, archive)
+
+
+def test_a_file_of_another_name_is_named_where_there_is_no_checksum(server, target):
+    put(target, "pets (1).bin")
+    url = server.at("/pets.bin", status(404))
+    sentence = refused(wanted(url, sha256=None), target)
+    assert f"{target.parent}/ as pets.bin (if pets (1).bin there is the file, rename" in sentence
+    assert files(target) == ["pets (1).bin"]
+
+
+def test_a_wrong_file_of_another_name_is_named(server, target):
+    put(target, "pets (1).bin", OTHER)
+    url = server.at("/pets.bin", status(404), whole(DATA))
+    assert "(pets (1).bin there has another checksum)" in refused(wanted(url), target)
+    assert fetch("pets", wanted(url), target, HASTY) == target
+    assert files(target) == ["pets (1).bin", "pets.bin"]
+
+
+def test_a_link_leads_to_the_original_and_can_be_made_again(target):
+    original, verified = put(target, "pets (1).bin"), target.parent / "verified" / target.name
+    link(verified, original)
+    link(verified, original)
+    assert verified.read_bytes() == DATA
+    assert linked(verified) == str(original)
+    assert files(verified) == ["pets.bin"]
+    assert linked(original) == original
+    verified.unlink()
+    assert original.read_bytes() == DATA
+
+
+def test_two_downloads_of_a_file_wait_for_each_other(server, target):
+    """A job may outlive the run that started it."""
+    url = server.at("/pets.bin", dripping(DATA, size=20_000, pause=0.05))
+    results = []
+
+    def run():
+        results.append(fetch("pets", wanted(url), target, HASTY))
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == [target, target]
+    assert target.read_bytes() == DATA
+    assert len(server.requests) == 1
+
+
+def test_a_full_disk_is_named_with_the_file(server, target, monkeypatch):
+    url = server.at("/pets.bin", whole(DATA))
+    with mounted_or_skipped(target.parent, "size=100k"):
+        with pytest.raises(OSError, match="No space left") as error:
+            fetch("pets", wanted(url), target, HASTY)
+        assert error.value.filename == str(target.parent / ".pets.bin.part")
+        assert not target.exists()
+
+
+@contextlib.contextmanager
+def mounted_or_skipped(folder, options):
+    with contextlib.ExitStack() as stack:
+        try:
+            stack.enter_context(mounted(folder, options))
+        except PermissionError as reason:
+            pytest.skip(f"no file system can be mounted here: {reason}")
+        yield
 
 
 # Archives.
@@ -459,6 +669,7 @@ def test_the_member_itself_will_do_where_its_digest_is_known(server, tmp_path):
     target = tmp_path / "raw" / "pets" / "pets.zip"
     url = server.at("/pets.zip", whole(DATA))
     download = {"url": url, "page": PAGE, "filename": "pets.zip", "member": "pets.csv"}
+    download |= {"max_bytes": 10**9}
     assert "not a usable zip" in refused(download, target)
     download |= {"member_sha256": hashlib.sha256(DATA).hexdigest()}
     fetch("pets", download, target, HASTY)
@@ -592,9 +803,9 @@ def test_netrc_is_not_used(target, tmp_path, monkeypatch):
 
     def send(session, request, **kwargs):
         sent.append(request)
-        raise module.requests.ConnectionError
+        raise requests.ConnectionError
 
-    monkeypatch.setattr(module.requests.Session, "send", send)
+    monkeypatch.setattr(requests.Session, "send", send)
     (tmp_path / "netrc").write_text("machine example.org login ann password k-secret-9\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     refused(wanted("https://example.org/pets.bin"), target)

@@ -4,6 +4,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
 import yaml
 
 ROOT = Path(__file__).parents[1]
@@ -27,7 +28,7 @@ def test_environment_yml_has_the_versions_of_the_lock():
 
 
 def test_the_lock_pins_every_package_with_hashes_and_without_addresses():
-    for name in ("requirements.lock", "requirements-slurm.lock"):
+    for name in ("requirements.lock", "requirements-slurm.lock", "requirements-extras.lock"):
         text = (ROOT / name).read_text(encoding="utf-8")
         entries = re.split(r"\n(?=[a-z])", re.sub(r"^#.*\n", "", text, flags=re.MULTILINE))
         for entry in map(str.strip, entries):
@@ -38,10 +39,14 @@ def test_the_lock_pins_every_package_with_hashes_and_without_addresses():
     assert {package(name) for name in [*PROJECT["dependencies"], *extras]} <= set(PINNED)
 
 
-def test_the_slurm_lock_does_not_contradict_the_lock():
-    text = (ROOT / "requirements-slurm.lock").read_text(encoding="utf-8")
-    slurm = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", text, re.MULTILINE))
-    assert "snakemake-executor-plugin-slurm" in slurm
-    assert {name: slurm[name] for name in slurm.keys() & PINNED.keys()} == {
-        name: PINNED[name] for name in slurm.keys() & PINNED.keys()
+@pytest.mark.parametrize(
+    ("extra", "needed"),
+    [("slurm", "snakemake-executor-plugin-slurm"), ("extras", "opendp"), ("extras", "pyarrow")],
+)
+def test_the_locks_of_extras_do_not_contradict_the_lock(extra, needed):
+    text = (ROOT / f"requirements-{extra}.lock").read_text(encoding="utf-8")
+    pins = dict(re.findall(r"^([a-z0-9-]+)==(\S+)", text, re.MULTILINE))
+    assert needed in pins
+    assert {name: pins[name] for name in pins.keys() & PINNED.keys()} == {
+        name: PINNED[name] for name in pins.keys() & PINNED.keys()
     }

@@ -1,5 +1,8 @@
-"""Whatever cuts a run short, a plain second run finishes, with the same bytes; and whatever is
-wrong with a file or with the config is named in one sentence."""
+"""Whatever cuts a run short, a second run finishes, with the same bytes; and whatever is wrong
+with a file or with the config is named in one sentence.
+
+A run that was killed leaves Snakemake's lock behind; `snakemake --unlock` takes it away.
+"""
 
 import contextlib
 import os
@@ -7,7 +10,6 @@ import random
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import time
 
@@ -24,13 +26,11 @@ from tests.pipeline import (
     Project,
     ended,
     mounted,
-    printed_so_far,
     until,
 )
-from workflow.scripts import run_lock
 from workflow.scripts.common import InputError, logged, written
-from workflow.scripts.profiles import read_profile, write_facts, write_profile
-from workflow.scripts.run_trials import read_trials, run_trials, write_trials
+from workflow.scripts.data.profiles import read_profile, write_facts, write_profile
+from workflow.scripts.trials.cells import run_cells
 
 # ------------------------------------------------------------------ cut short
 
@@ -51,7 +51,7 @@ def test_a_run_that_was_cut_short_is_finished_by_the_next(target, tmp_path, fini
     for name in FAULTS[target]:
         assert any(hit(project, target, name, moments) for _ in range(5)), "always too late"
 
-    project.finishes(*ERRORS)
+    project.resumes(*ERRORS)
     assert project.lasting() == finished.lasting()
     assert not project.unfinished()
 
@@ -59,6 +59,7 @@ def test_a_run_that_was_cut_short_is_finished_by_the_next(target, tmp_path, fini
 def hit(project, target, name, moments):
     """Start a run and send a signal at a random moment; whether the run was still going on."""
     made, more = trials_made(project), moments.randrange(-1, 3)
+    project.finishes("--unlock")
     process = project.start(*ERRORS)
     if more < 0:  # before the first job starts
         time.sleep(moments.uniform(0, 1.5))
@@ -67,14 +68,13 @@ def hit(project, target, name, moments):
     time.sleep(moments.uniform(0, 0.3))
     in_time = send(name, process, target)
     done = ended(process)
-    assert "another run" not in done.stdout
     if not in_time and done.returncode == 0:
         shutil.rmtree(project.root / "results")  # there was nothing left to do
     return in_time
 
 
 def trials_made(project):
-    return len(list(project.root.glob("results/trials/*/*/*.csv")))
+    return len(list(project.root.glob("results/trials/*/*/*[0-9].csv")))
 
 
 def send(name, process, target):
@@ -97,8 +97,8 @@ def is_job(command):
     return len(command) == 2 and ".snakemake/scripts/" in command[1]
 
 
-def test_jobs_that_outlive_their_run_are_waited_for(tmp_path, finished):
-    config = {**TINY, "mechanisms": ["slow"], "k": [2], "trials": 1}
+def test_a_killed_run_is_named_and_unlocked_and_its_jobs_do_no_harm(tmp_path, finished):
+    config = {**TINY, "mechanisms": ["slow"], "ks": [2], "trials": 1}
     project = finished.copy(tmp_path / "project", config)
     (project.root / "mechanisms" / "slow.py").write_text(SLOW, encoding="utf-8")
     first = project.start(*ERRORS)
@@ -106,13 +106,17 @@ def test_jobs_that_outlive_their_run_are_waited_for(tmp_path, finished):
     first.kill()
     ended(first)
 
+    assert "removed with the --unlock argument" in " ".join(project.run(*ERRORS).stdout.split())
+    project.finishes("--unlock")
+    (project.root / "begun").unlink()
     second = project.start(*ERRORS)
-    until(lambda: "Waiting for jobs" in printed_so_far(second), second)
-    assert not list(project.root.glob("results/trials/games/slow/*.csv"))
+    until((project.root / "begun").exists, second)  # beside the job of the first
     (project.root / "go-on").touch()
     done = ended(second)
     assert done.returncode == 0, done.stdout
-    assert list(project.root.glob("results/trials/games/slow/*.csv"))
+    time.sleep(1)  # for the job of the first
+    assert len(list(project.root.glob("results/trials/games/slow/*"))) == 2
+    assert not project.unfinished()
 
 
 @pytest.mark.slow
@@ -128,12 +132,11 @@ def test_no_result_stays_as_it_was_when_all_jobs_that_change_it_were_killed(tmp_
     assert trials_made(project) == 12
     counts = project.root / "data" / "counts" / "games.csv"
     profile = Profile(*read_profile(counts, counts.with_suffix(".json")))
-    privacy = {"seed": 2022, "delta": 0.01, "neighbors": "add-remove"}
-    expected = [
-        ",".join(map(str, ("games", "cdp_peel", 0.01, k, *row)))
-        for k in TINY["k"]
-        for row in run_trials(profile, "games", "cdp_peel", "0.01", k, range(1, 4), **privacy)
-    ]
+    setting = {"mechanism": "cdp_peel", "delta": 0.01, "neighbors": "add-remove"}
+    rows, _ = run_cells(
+        profile, "games", "cdp_peel", "0.01", TINY["ks"], range(1, 4), 2022, setting
+    )
+    expected = [",".join(map(str, ("games", "cdp_peel", *row))) for row in rows]
     made = (project.root / "results" / "trials.csv").read_text(encoding="utf-8").splitlines()
     assert [line for line in made if "cdp_peel" in line] == expected
 
@@ -150,67 +153,9 @@ def test_an_original_put_there_after_the_download_was_cut_off_is_used(tmp_path):
         os.killpg(process.pid, signal.SIGKILL)
         ended(process)
     original = tmp_path / "data" / "raw" / "pets" / "pets.csv"
-    original.write_text("pet,votes\ncat,3\n", encoding="utf-8")
-    project.finishes("data/counts/pets.csv")
-    assert (tmp_path / "data/counts/pets.csv").read_text(encoding="utf-8") == "count,items\n3,1\n"
-
-
-# ------------------------------------------------------------------ the lock of a run
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """A working directory in which a run was cut off, and no run is going on."""
-    monkeypatch.chdir(tmp_path)
-    run_lock.MARKS.mkdir(parents=True)
-    (run_lock.MARKS / "0.output.lock").write_text("results/errors.csv\n")
-    return tmp_path
-
-
-def left_by(host, kind):
-    run_lock.RUN.write_text(f"{host} {kind} 4711 1")
-
-
-def test_marks_of_a_run_on_this_machine_are_cleared(folder):
-    left_by(socket.gethostname(), "local")
-    with run_lock.lock_of_run("local"):
-        assert not run_lock.MARKS.exists()
-
-
-@pytest.mark.parametrize(
-    ("host", "kind", "says"),
-    [
-        ("far-away", "local", "on far-away"),
-        (socket.gethostname(), "cluster", "and its cluster"),
-        ("", "", "another machine"),
-    ],
-)
-def test_marks_of_runs_that_cannot_be_seen_from_here_stay(folder, host, kind, says):
-    left_by(host, kind) if host else run_lock.RUN.touch()
-    refused = pytest.raises(run_lock.Refused, match=f"{says}.*snakemake --unlock")
-    with refused, run_lock.lock_of_run("local"):
-        pytest.fail("it was let in")
-    assert run_lock.MARKS.exists()
-    shutil.rmtree(run_lock.MARKS)  # this is what --unlock does
-    with run_lock.lock_of_run("local"):
-        pass
-
-
-def test_two_runs_do_not_begin_at_once(folder):
-    left_by(socket.gethostname(), "local")
-    refused = pytest.raises(run_lock.Refused, match="another run")
-    with run_lock.lock_of_run("local"), refused, run_lock.lock_of_run("local"):
-        pytest.fail("it was let in")
-
-
-def test_a_job_that_comes_too_late_is_refused(folder):
-    left_by(socket.gethostname(), "local")
-    with run_lock.lock_of_run("local"), run_lock.lock_of_job():
-        earlier = os.environ[run_lock.VARIABLE]
-    with run_lock.lock_of_run("local"):
-        os.environ[run_lock.VARIABLE] = earlier
-        with pytest.raises(run_lock.Refused, match="has ended"), run_lock.lock_of_job():
-            pytest.fail("it was let in")
+    original.write_text("pet,votes\ncat,3\ndog,3\n", encoding="utf-8")
+    project.resumes("data/counts/pets.csv")
+    assert (tmp_path / "data/counts/pets.csv").read_text(encoding="utf-8") == "count,items\n3,2\n"
 
 
 # ------------------------------------------------------------------ a full disk
@@ -257,7 +202,7 @@ def test_a_file_has_its_name_only_when_it_is_whole(tmp_path):
         raise KeyboardInterrupt
     assert path.read_text(encoding="utf-8") == "old"
     assert [file.name for file in tmp_path.iterdir()] == ["pets.csv"]
-    (tmp_path / ".pets.csv.part").write_text("left by a killed job", encoding="utf-8")
+    (tmp_path / ".pets.csv.99999999.part").write_text("left by a killed job", encoding="utf-8")
     with written(path) as file:
         file.write("new")
     assert path.read_text(encoding="utf-8") == "new"
@@ -290,19 +235,6 @@ def test_no_altered_profile_is_read(tmp_path):
             read_profile(path, facts)
 
 
-def test_no_altered_trials_are_read(tmp_path):
-    path, checksum = tmp_path / "trials.csv", tmp_path / "trials.sha256"
-    rows = [(3, 5, 8, 1, 2), (4, 0, 0, 0, 1)]
-    write_trials(path, checksum, rows)
-    assert read_trials(path, checksum, range(3, 5)) == [list(row) for row in rows]
-    refused(path, lambda: read_trials(path, checksum, range(3, 5)), at_least=100)
-    with pytest.raises(InputError, match=f"{re.escape(str(path))} does not hold the trials 1 to 2"):
-        read_trials(path, checksum, range(1, 3))
-    checksum.write_bytes(b"")
-    with pytest.raises(InputError, match=re.escape(str(checksum))):
-        read_trials(path, checksum, range(3, 5))
-
-
 def refused(path, read, at_least):
     """Every alteration of the file is refused by name; the file stays as it was."""
     data, tried = path.read_bytes(), 0
@@ -318,17 +250,19 @@ def refused(path, read, at_least):
 @pytest.mark.slow
 def test_altered_files_are_never_averaged_and_made_anew_once_deleted(tmp_path, finished):
     project = finished.copy(tmp_path / "project")
-    trials = next(project.root.glob("results/trials/games/joint/*.csv"))
+    trials = next(project.root.glob("results/trials/games/joint/*[0-9].csv"))
     trials.write_bytes(without_last_line(trials))
     facts = project.root / "data" / "counts" / "games.json"
     facts.write_bytes(b"")
     printed = project.fails(*ERRORS, "--keep-going")
-    assert re.search(f"^error: {name_in(project, trials)} is not the file that", printed, re.M)
+    assert re.search(f"^error: {name_in(project, trials)} does not hold the trials", printed, re.M)
     assert re.search(f"^error: {name_in(project, facts)} is cut short", printed, re.M)
-    for result in ("errors.csv", "trials.csv", "datasets.csv"):
+    for result in ("errors/games.csv", "trials/games.csv", "datasets.csv"):
         assert not (project.root / "results" / result).exists()
+    kept = (project.root / "results" / "errors.csv").read_bytes()  # of the last good run
+    assert kept == finished.lasting()["results/errors.csv"]
 
-    for path in (trials, trials.with_suffix(".sha256"), facts):
+    for path in (trials, facts):
         path.unlink()
     project.finishes(*ERRORS)
     assert project.lasting() == finished.lasting()
@@ -368,7 +302,7 @@ WITH_PETS = {"datasets": {**TINY["datasets"], "pets": PETS}}
             {"neighbors": "swap", "mechanisms": ["timid"]},
             "",
             "^(error|config): .*timid has no guarantee for 'swap' neighbors",
-            "trials/games/timid/epsilon=0.01_k=2_trials=1-1",
+            "trials/games/timid/epsilon=0.01_ks=2-2_trials=1-1",
         ),
         (
             WITH_PETS,
@@ -385,19 +319,19 @@ WITH_PETS = {"datasets": {**TINY["datasets"], "pets": PETS}}
         (
             WITH_PETS,
             "pet,votes\ncat,3\n",
-            "^error: joint on pets with k = 2: k is 2; it must be an integer from 1 to",
-            "trials/pets/joint/epsilon=0.01_k=2_trials=1-1",
+            "^error: pets has 1 item, fewer than the smallest k, 2; .*ks",
+            "counts/pets",
         ),
     ],
     ids=["typo", "swap refused", "no file", "no column", "k above d"],
 )
 def test_a_mistake_is_answered_by_one_sentence(change, pets, sentence, log, tmp_path, finished):
-    project = finished.copy(tmp_path / "project", {**TINY, "k": [2], "trials": 1, **change})
+    project = finished.copy(tmp_path / "project", {**TINY, "ks": [2], "trials": 1, **change})
     (project.root / "mechanisms" / "timid.py").write_text(TIMID, encoding="utf-8")
     if pets is not None:
         (project.root / "pets.csv").write_text(pets, encoding="utf-8")
     assert re.search(sentence, project.fails(*ERRORS), re.M)
     if log:
         written = (project.root / "logs" / f"{log}.log").read_text(encoding="utf-8")
-        assert written.startswith("Traceback")
+        assert "Traceback" in written
         assert "InputError: " in written

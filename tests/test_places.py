@@ -2,14 +2,18 @@
 
 import contextlib
 import os
+import shutil
+import subprocess
+import sys
 
 import pytest
 
-from tests.pipeline import ERRORS, SLOW, TINY, Project, ended, mounted, until
+from tests.pipeline import ERRORS, ROOT, SLOW, TINY, Project, ended, mounted, until
+from workflow.scripts.common import InputError, require_usable_places
 
 # One job of trials. It makes the same file as in a run of many.
-SHORT = {**TINY, "mechanisms": ["joint"], "k": [2], "trials": 1}
-TRIAL = "results/trials/games/joint/epsilon=0.01_k=2_trials=1-1.csv"
+SHORT = {**TINY, "mechanisms": ["joint"], "ks": [2], "trials": 1}
+TRIAL = "results/trials/games/joint/epsilon=0.01_ks=2-2_trials=1-1.csv"
 
 
 def same(made, finished):
@@ -24,8 +28,8 @@ def test_a_second_run_in_the_same_folder_is_refused(tmp_path):
     first = project.start(*ERRORS)
     until((tmp_path / "begun").exists, first)
 
-    assert "another run is at work in this folder" in project.fails(*ERRORS)
-    assert "Selecting the top 2" in project.finishes(*ERRORS, "--dry-run")
+    assert "directory cannot be locked" in project.run(*ERRORS).stdout.lower()
+    assert "Selecting from games with slow" in project.finishes(*ERRORS, "--dry-run")
     (tmp_path / "go-on").touch()
     done = ended(first)
     assert done.returncode == 0, done.stdout
@@ -75,3 +79,18 @@ def test_a_folder_that_cannot_be_written(folder, tmp_path):
     with read_only(tmp_path / folder):
         assert f"{tmp_path / folder} cannot be written" in project.fails(*ERRORS)
     assert not project.lasting()
+
+
+def test_a_blank_in_the_path_of_the_environment_is_refused_at_once(tmp_path, monkeypatch):
+    """Snakemake puts the path of Python unquoted into the commands of jobs."""
+    monkeypatch.setattr(sys, "executable", "/home/me/my projects/.venv/bin/python")
+    with pytest.raises(InputError, match=r"has a blank.*move the project"):
+        require_usable_places()
+    blank = tmp_path / "my projects"
+    blank.mkdir()
+    for name in ("Makefile", "requirements.lock"):
+        shutil.copy(ROOT / name, blank)
+    done = subprocess.run(["make", "setup"], cwd=blank, capture_output=True, text=True)
+    assert done.returncode != 0
+    assert "has a blank" in done.stdout
+    assert not (blank / ".venv").exists()

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from workflow.scripts.common import InputError
-from workflow.scripts.profiles import (
-    LARGEST,
+from workflow.scripts.data.profiles import (
+    LARGEST_COUNT,
     profile_of,
     read_facts,
     read_profile,
@@ -21,7 +21,7 @@ from workflow.scripts.profiles import (
     write_profile,
 )
 
-ABOUT = {"dataset": "pets", "source": "file"}
+ABOUT = {"dataset": "pets", "source": "file", "users": "once"}
 VALUES = [7, 0, 3, 7, 3, 7, 1]
 TEXT = "count,items\n7,3\n3,2\n1,1\n0,1\n"
 
@@ -51,7 +51,7 @@ def test_facts_say_what_the_profile_is(pets):
     assert read_facts(pets[1]) == expected | {"sha256": hashlib.sha256(TEXT.encode()).hexdigest()}
 
 
-@given(st.lists(st.integers(0, 50) | st.integers(0, LARGEST), min_size=1), st.integers(1, 60))
+@given(st.lists(st.integers(0, 50) | st.integers(0, LARGEST_COUNT), min_size=1), st.integers(1, 60))
 def test_a_profile_keeps_every_count(values, n):
     counts, items = profile_of(values)
     ordered = sorted(values, reverse=True)
@@ -93,9 +93,9 @@ DAMAGES = {
     "leading zero": "count,items\n07,3\n",
     "empty line": "count,items\n7,3\n\n3,2\n",
     "empty line at the end": TEXT + "\n",
-    "over 2^53": f"count,items\n{LARGEST + 1},3\n",
+    "over 2^53": f"count,items\n{LARGEST_COUNT + 1},3\n",
     "more digits than an int64": "count,items\n99999999999999999999,3\n",
-    "too many items": f"count,items\n7,{LARGEST}\n3,{LARGEST}\n",
+    "too many items": f"count,items\n7,{LARGEST_COUNT}\n3,{LARGEST_COUNT}\n",
     "zeros": "\0" * len(TEXT),
     "other digits": "count,items\n٧,3\n",
 }
@@ -151,5 +151,5 @@ def test_facts_of_another_profile_are_noticed(pets):
 
 
 def test_the_largest_count_is_exact(tmp_path):
-    write_profile(tmp_path / "a.csv", *profile_of([LARGEST, LARGEST - 1, 1]))
-    assert read_profile(tmp_path / "a.csv")[0].tolist() == [LARGEST, LARGEST - 1, 1]
+    write_profile(tmp_path / "a.csv", *profile_of([LARGEST_COUNT, LARGEST_COUNT - 1, 1]))
+    assert read_profile(tmp_path / "a.csv")[0].tolist() == [LARGEST_COUNT, LARGEST_COUNT - 1, 1]

@@ -35,7 +35,7 @@ SOURCES = sources()
 CODE = {
     name: text
     for name, text in SOURCES.items()
-    if name.endswith(".py") and name.startswith(("mechanisms/", "workflow/"))
+    if name.endswith(".py") and name.startswith(("mechanisms/", "release/", "workflow/"))
 }
 RULES = {name: text for name, text in SOURCES.items() if name.endswith((".smk", "Snakefile"))}
 

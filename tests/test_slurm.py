@@ -1,4 +1,4 @@
-"""The small config through the cluster profile, on a real SLURM of one node on this machine."""
+"""The small config through the Snakemake profile for clusters, on a real SLURM of one node."""
 
 import importlib.util
 import os
@@ -12,13 +12,14 @@ import pytest
 from tests import slurm
 
 ROOT = Path(__file__).parent.parent
-PROFILE = ROOT / "workflow" / "profiles" / "slurm"
+PROFILE = ROOT / "profiles" / "slurm"
 TARGETS = ("results/errors.csv", "results/timing.csv")
 
 # Inside a submission every job starts Snakemake anew, so the test makes do with fewer jobs.
 FEWER_JOBS = """\
 mechanisms: [joint, cdp_peel]
-k: [2, 5]
+ks: [2, 5]
+cells_per_job: 1
 datasets: {books: null}
 """
 
@@ -70,10 +71,10 @@ def test_a_cluster_gives_the_same_bytes_as_this_machine(tmp_path):
     # Not in tmp_path: the name of a socket must be short.
     with tempfile.TemporaryDirectory() as folder, slurm.cluster(folder) as environment:
         log = run(tmp_path / "cluster", environment, "--workflow-profile", PROFILE, *FOR_ONE_NODE)
-    run(tmp_path / "here", dict(os.environ), "--cores", "2", "--scheduler", "greedy")
+    run(tmp_path / "here", dict(os.environ), "--cores", "2")
 
     # 8 jobs of trials in two groups, and the timing; everything else ran as a local rule
     assert log.count("has been submitted with SLURM jobid") == 3
     there, here = error_files(tmp_path / "cluster"), error_files(tmp_path / "here")
-    assert len(here) == 2 * 8 + 2
+    assert len(here) == 2 * 8 + 1 + 2
     assert there == here

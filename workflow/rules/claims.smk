@@ -12,7 +12,7 @@ rule agreement:
         counts=expand("data/counts/{dataset}.csv", dataset=plan["agreement"]["datasets"]),
         facts=ancient(expand("data/counts/{dataset}.json", dataset=plan["agreement"]["datasets"])),
         mechanisms=plan.code_of("joint", "joint_alg1"),
-        step=plan.code_of_step("agreement"),
+        step=plan.code_of_step("claims.rule_agreement"),
         lock=LOCK,
     output:
         "results/agreement.csv",
@@ -23,32 +23,35 @@ rule agreement:
     threads: 1
     resources:
         mem_mb=lambda names, input: max(
-            memory_mb(*files, "joint_alg1", max(plan["agreement"]["k"]))
+            memory_mb(*files, "joint_alg1", max(plan["agreement"]["ks"]))
             for files in zip(input.counts, input.facts)
         ),
         runtime=10,
     params:
         datasets=plan["agreement"]["datasets"],
-        k=plan["agreement"]["k"],
+        ks=plan["agreement"]["ks"],
         draws=plan["agreement"]["draws"],
         epsilon=plan.epsilons[0],
         seed=plan["seed"],
-        privacy=plan.privacy("joint"),
+        settings=plan.settings("joint", "joint_alg1"),
     message:
         "Drawing from joint and from the published algorithm, to compare them"
     script:
-        "../scripts/agreement.py"
+        "../scripts/claims/rule_agreement.py"
 
 
 rule claims:
     input:
         datasets="results/datasets.csv",
+        errors="results/errors.csv",
         trials="results/trials.csv",
         timing="results/timing_summary.csv",
         gaps="results/gaps.csv",
+        histograms="results/histograms.csv",
         agreement="results/agreement.csv",
-        digests=plan.published_digests(),
-        step=plan.code_of_step("claims"),
+        digests=published_digests(plan),
+        mechanisms=plan.code_of("joint_alg1"),
+        step=plan.code_of_step("claims.rule_claims"),
         lock=LOCK,
     output:
         csv="results/claims.csv",
@@ -68,14 +71,14 @@ rule claims:
     message:
         "Checking the statements of the paper"
     script:
-        "../scripts/claims.py"
+        "../scripts/claims/rule_claims.py"
 
 
 rule pages:
     input:
         claims="results/claims.csv",
         datasets="results/datasets.csv",
-        step=plan.code_of_step("html_tables"),
+        step=plan.code_of_step("claims.rule_pages"),
         lock=LOCK,
     output:
         claims=report(
@@ -102,4 +105,4 @@ rule pages:
     message:
         "Making pages of the tables"
     script:
-        "../scripts/html_tables.py"
+        "../scripts/claims/rule_pages.py"

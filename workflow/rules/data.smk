@@ -2,18 +2,23 @@
 
 In:   data/embedded/DATASET.csv (source: embedded), the original file, fetched to data/raw
       (source: download), or a file of the user (source: file)
-Out:  data/counts/DATASET.csv, the profile that everything after this reads, and
+Out:  data/raw/DATASET/verified/FILE, a link to the original (source: download)
+      data/counts/DATASET.csv, the profile that everything after this reads, and
       data/counts/DATASET.json, its checksum and where it comes from
+      results/datasets.csv, results/gaps.csv, results/histograms.csv: descriptions of them
+
+Mistakes in data surface first: downloads and counts have priority over all other jobs.
 """
 
 
-# No inputs: what was downloaded, or put there by hand, stays; the next rule verifies it.
+# No inputs: what was downloaded, or put there by hand, stays; the next rule verifies it again.
+# The output is but a link: whatever Snakemake does to it, the original stays where it is.
 rule download:
     output:
-        # not deleted before the rule runs: it may have been put there by hand
-        update("data/raw/{dataset}/{filename}"),
+        "data/raw/{dataset}/verified/{filename}",
     log:
         "logs/download/{dataset}/{filename}.log",
+    priority: 200
     localrule: True
     conda:
         "../../environment.yml"
@@ -23,17 +28,18 @@ rule download:
         runtime=120,
     params:
         dataset="{dataset}",
+        raw="data/raw/{dataset}/{filename}",
         download=lambda names: plan["datasets"][names.dataset]["download"],
     message:
         "Downloading {wildcards.filename} for {wildcards.dataset}"
     script:
-        "../scripts/download.py"
+        "../scripts/data/rule_download.py"
 
 
 rule counts:
     input:
         unpack(lambda names: plan.origin(names.dataset)),
-        step=plan.code_of_step("derive"),
+        step=plan.code_of_step("data.rule_counts"),
         lock=LOCK,
     output:
         counts="data/counts/{dataset}.csv",
@@ -42,6 +48,7 @@ rule counts:
         "logs/counts/{dataset}.log",
     benchmark:
         "logs/counts/{dataset}.benchmark.tsv"
+    priority: 100
     localrule: True
     conda:
         "../../environment.yml"
@@ -54,7 +61,38 @@ rule counts:
         source=lambda names: plan["datasets"][names.dataset]["source"],
         counts=lambda names: plan["datasets"][names.dataset].get("counts"),
         download=lambda names: plan["datasets"][names.dataset].get("download"),
+        # A function of the inputs, which Snakemake does not compare with the last run's: other
+        # ks are no reason to count again, and to repeat all trials.
+        ks=lambda names, input: plan["ks"],
     message:
         "Counting {wildcards.dataset} ({params.source})"
     script:
-        "../scripts/derive.py"
+        "../scripts/data/rule_counts.py"
+
+
+rule datasets:
+    input:
+        counts=expand("data/counts/{dataset}.csv", dataset=plan.datasets),
+        facts=expand("data/counts/{dataset}.json", dataset=plan.datasets),
+        step=plan.code_of_step("data.rule_datasets"),
+        lock=LOCK,
+    output:
+        table="results/datasets.csv",
+        gaps="results/gaps.csv",
+        histograms="results/histograms.csv",
+    log:
+        "logs/datasets.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=10,
+    params:
+        ks=plan["ks"],
+        about=plan.about(),
+    message:
+        "Describing the datasets"
+    script:
+        "../scripts/data/rule_datasets.py"

@@ -1,38 +1,30 @@
-"""Draws the figures.
+"""Draws the figures that workflow/scripts/figures/catalogue.py lists.
 
-In:   results/*.csv, nothing else
+In:   results/*.csv; for the page of a dataset its own results and counts only
 Out:  figures/figure-1-gaps-and-errors ... figures/figure-7-pnf-joint, figures/datasets/DATASET
       and, with more than one epsilon, figures/error-against-epsilon; each as .png and .pdf
       figures/scaling, by its own target
+      results/explorer.html, on which people choose which errors they see
+
+A process takes as long to start as a figure takes to draw, so figures that wait for the same
+tables share one.
 """
 
-FIGURES = plan.figures()
-TABLES = {
-    "errors": "results/errors.csv",
-    "gaps": "results/gaps.csv",
-    "histograms": "results/histograms.csv",
-    "timing": "results/timing_summary.csv",
-}
+TIMED = [name for name in FIGURES if "timing" in FIGURES[name].tables]
+PAGES = [name for name in FIGURES if name.startswith("datasets/")]
+REST = [name for name in FIGURES if name not in TIMED + PAGES]
 
 
-rule figure:
+rule figures:
     input:
-        unpack(lambda names: {table: TABLES[table] for table in FIGURES[names.figure]["tables"]}),
-        datasets="results/datasets.csv",
-        step=plan.code_of_step("figures"),
+        tables=catalogue.files_of(FIGURES, *REST),
+        step=plan.code_of_step("figures.rule_figures"),
         lock=LOCK,
     output:
-        png=report(
-            "figures/{figure}.png",
-            caption="../report/figure.rst",
-            category=lambda names: FIGURES[names.figure]["category"],
-            labels=lambda names: {"shows": names.figure.removeprefix("datasets/")},
-        ),
-        pdf="figures/{figure}.pdf",
+        png=[report(f"figures/{name}.png", **catalogue.in_report(name)) for name in REST],
+        pdf=[f"figures/{name}.pdf" for name in REST],
     log:
-        "logs/figures/{figure}.log",
-    wildcard_constraints:
-        figure="|".join(FIGURES),
+        "logs/figures/figures.log",
     localrule: True
     conda:
         "../../environment.yml"
@@ -41,50 +33,77 @@ rule figure:
         mem_mb=500,
         runtime=10,
     params:
-        draws=lambda names: FIGURES[names.figure]["draws"],
-        shows=lambda names: FIGURES[names.figure]["shows"],
-        caption=lambda names: FIGURES[names.figure]["caption"],
+        figures=catalogue.entries(FIGURES, *REST),
     message:
-        "Drawing {wildcards.figure}"
+        "Drawing the figures of errors and counts"
     script:
-        "../scripts/figures.py"
+        "../scripts/figures/rule_figures.py"
 
 
-rule time_scaling:
+use rule figures as figure_of_times with:
     input:
-        mechanisms=plan.code_of(*plan["scaling"]["mechanisms"]),
-        step=plan.code_of_step("scaling"),
+        tables=catalogue.files_of(FIGURES, *TIMED),
+        step=plan.code_of_step("figures.rule_figures"),
         lock=LOCK,
     output:
-        "results/scaling.csv",
+        png=[report(f"figures/{name}.png", **catalogue.in_report(name)) for name in TIMED],
+        pdf=[f"figures/{name}.pdf" for name in TIMED],
     log:
-        "logs/scaling.log",
-    conda:
-        "../../environment.yml"
-    # all cores, so that nothing else runs meanwhile
-    threads: ALL_CORES
-    resources:
-        mem_mb=1000 + plan["scaling"]["joint_alg1_max_cells"] * 50 // 10**6,
-        runtime=60,
+        "logs/figures/times.log",
     params:
-        plan=plan["scaling"],
-        seed=plan["seed"],
+        figures=catalogue.entries(FIGURES, *TIMED),
     message:
-        "Timing the mechanisms against the number of items and against k"
-    script:
-        "../scripts/scaling.py"
+        "Drawing the figure of times"
 
 
-rule scaling:
+use rule figures as dataset_page with:
     input:
-        scaling="results/scaling.csv",
-        step=plan.code_of_step("figures"),
+        tables=lambda names: catalogue.files_of(FIGURES, f"datasets/{names.dataset}"),
+        step=plan.code_of_step("figures.rule_figures"),
         lock=LOCK,
     output:
-        png="figures/scaling.png",
-        pdf="figures/scaling.pdf",
+        png=[report("figures/datasets/{dataset}.png", **catalogue.in_report("datasets/{dataset}"))],
+        pdf=["figures/datasets/{dataset}.pdf"],
+    log:
+        "logs/figures/datasets/{dataset}.log",
+    wildcard_constraints:
+        dataset="|".join(plan.datasets),
+    params:
+        figures=lambda names: catalogue.entries(FIGURES, f"datasets/{names.dataset}"),
+    message:
+        "Drawing the page of {wildcards.dataset}"
+
+
+use rule figures as scaling with:
+    input:
+        tables="results/scaling.csv",
+        step=plan.code_of_step("figures.rule_figures"),
+        lock=LOCK,
+    output:
+        png=["figures/scaling.png"],
+        pdf=["figures/scaling.pdf"],
     log:
         "logs/figures/scaling.log",
+    params:
+        figures={"scaling": catalogue.scaling(plan)._asdict()},
+    message:
+        "Drawing the cost against the number of items and against k"
+
+
+rule explorer:
+    input:
+        errors="results/errors.csv",
+        step=plan.code_of_step("figures.rule_explorer"),
+        lock=LOCK,
+    output:
+        report(
+            "results/explorer.html",
+            caption="../report/explorer.rst",
+            category="Explorer",
+            labels={"page": "explorer"},
+        ),
+    log:
+        "logs/explorer.log",
     localrule: True
     conda:
         "../../environment.yml"
@@ -93,12 +112,10 @@ rule scaling:
         mem_mb=500,
         runtime=10,
     params:
-        draws="scaling",
-        shows={
-            "mechanisms": plan["scaling"]["mechanisms"],
-            "labels": plan.labels(*plan["scaling"]["mechanisms"]),
-        },
+        labels=plan.labels(*plan.ranked()),
+        titles=catalogue.titles(plan, plan.datasets),
+        kinds=plan.ranked(),
     message:
-        "Drawing the cost against the number of items and against k"
+        "Writing the page on which errors can be explored"
     script:
-        "../scripts/figures.py"
+        "../scripts/figures/rule_explorer.py"

@@ -1,18 +1,47 @@
 """Puts the results together.
 
-In:   data/counts, results/trials
-Out:  results/trials.csv    every trial
-      results/errors.csv    median and quartiles of each error
-      results/datasets.csv  the datasets; results/gaps.csv and results/histograms.csv of them
-      results/manifest.json versions, commit, machine and a digest of every result and figure
+In:   results/trials, and all other results and figures for the manifest
+Out:  results/trials/DATASET.csv, results/errors/DATASET.csv, results/missing/DATASET.csv: every
+      trial of a dataset, median and quartiles of each error, the cells that were not run
+      results/trials.csv, results/errors.csv, results/missing.csv: the same of all datasets
+      results/config.yaml  the config of the run, as it was merged and checked
+      results/manifest.json  versions, commit, machine and a digest of every result and figure
 """
+
+
+rule dataset_errors:
+    input:
+        cells=lambda names: [job["cells"] for job in plan.jobs(names.dataset)],
+        missing=lambda names: [job["missing"] for job in plan.jobs(names.dataset)],
+        step=plan.code_of_step("results.rule_dataset_errors"),
+        lock=LOCK,
+    output:
+        trials="results/trials/{dataset}.csv",
+        errors="results/errors/{dataset}.csv",
+        missing="results/missing/{dataset}.csv",
+    log:
+        "logs/errors/{dataset}.log",
+    localrule: True
+    conda:
+        "../../environment.yml"
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=30,
+    params:
+        jobs=lambda names: plan.jobs(names.dataset),
+    message:
+        "Summarising the trials on {wildcards.dataset} by median and quartiles"
+    script:
+        "../scripts/results/rule_dataset_errors.py"
 
 
 rule errors:
     input:
-        trials=plan.trial_files(".csv"),
-        checksums=plan.trial_files(".sha256"),
-        step=plan.code_of_step("aggregate"),
+        trials=expand("results/trials/{dataset}.csv", dataset=plan.datasets),
+        errors=expand("results/errors/{dataset}.csv", dataset=plan.datasets),
+        missing=expand("results/missing/{dataset}.csv", dataset=plan.datasets),
+        step=plan.code_of_step("results.rule_errors"),
         lock=LOCK,
     output:
         trials="results/trials.csv",
@@ -22,6 +51,7 @@ rule errors:
             category="Tables",
             labels={"table": "errors"},
         ),
+        missing="results/missing.csv",
     log:
         "logs/errors.log",
     localrule: True
@@ -29,48 +59,40 @@ rule errors:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
-        runtime=30,
-    params:
-        parts=plan.parts(),
+        mem_mb=500,
+        runtime=10,
     message:
-        "Summarising all trials by median and quartiles"
+        "Putting the trials of all datasets together"
     script:
-        "../scripts/aggregate.py"
+        "../scripts/results/rule_errors.py"
 
 
-rule datasets:
+rule config:
     input:
-        counts=expand("data/counts/{dataset}.csv", dataset=plan.datasets),
-        facts=expand("data/counts/{dataset}.json", dataset=plan.datasets),
-        step=plan.code_of_step("datasets_table"),
-        lock=LOCK,
+        step=plan.code_of_step("results.rule_config"),
     output:
-        table="results/datasets.csv",
-        gaps="results/gaps.csv",
-        histograms="results/histograms.csv",
+        "results/config.yaml",
     log:
-        "logs/datasets.log",
+        "logs/config.log",
     localrule: True
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=1000,
+        mem_mb=200,
         runtime=10,
     params:
-        k=plan["k"],
-        about=plan.about(),
+        config=plan.config,
     message:
-        "Describing the datasets"
+        "Keeping the config of this run"
     script:
-        "../scripts/datasets_table.py"
+        "../scripts/results/rule_config.py"
 
 
 rule manifest:
     input:
-        files=plan.products(),
-        step=plan.code_of_step("manifest"),
+        files=plan.products(FIGURES),
+        step=plan.code_of_step("results.rule_manifest"),
         lock=LOCK,
     output:
         "results/manifest.json",
@@ -85,8 +107,7 @@ rule manifest:
         runtime=10,
     params:
         commit=lambda names: commit(workflow.basedir),
-        config=plan.digest_of_all(),
     message:
         "Writing down where the results come from"
     script:
-        "../scripts/manifest.py"
+        "../scripts/results/rule_manifest.py"

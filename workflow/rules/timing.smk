@@ -2,6 +2,7 @@
 
 In:   data/counts/DATASET.csv of the dataset named under `timing` in the config
 Out:  results/timing.csv, a row per call; results/timing_summary.csv, medians and quartiles
+      results/scaling.csv, times against d and k on generated counts, by its own target
 """
 
 
@@ -10,7 +11,7 @@ rule timing:
         counts=f"data/counts/{plan['timing']['dataset']}.csv",
         facts=ancient(f"data/counts/{plan['timing']['dataset']}.json"),
         mechanisms=plan.code_of(*plan["timing"]["mechanisms"]),
-        step=plan.code_of_step("time_mechanisms"),
+        step=plan.code_of_step("timing.rule_timing"),
         lock=LOCK,
     output:
         timing="results/timing.csv",
@@ -34,12 +35,37 @@ rule timing:
         runtime=30,
     params:
         dataset=plan["timing"]["dataset"],
-        plan=plan["timing"]["mechanisms"],
+        ks_of=plan["timing"]["mechanisms"],
         trials=plan["timing"]["trials"],
         epsilon=plan.epsilons[0],
         seed=plan["seed"],
-        privacy=plan.privacy(*plan["timing"]["mechanisms"]),
+        settings=plan.settings(*plan["timing"]["mechanisms"]),
     message:
         "Timing the mechanisms on {params.dataset}; nothing else runs meanwhile"
     script:
-        "../scripts/time_mechanisms.py"
+        "../scripts/timing/rule_timing.py"
+
+
+rule time_scaling:
+    input:
+        mechanisms=plan.code_of(*plan["scaling"]["mechanisms"]),
+        step=plan.code_of_step("timing.rule_time_scaling"),
+        lock=LOCK,
+    output:
+        "results/scaling.csv",
+    log:
+        "logs/scaling.log",
+    conda:
+        "../../environment.yml"
+    # all cores, so that nothing else runs meanwhile
+    threads: ALL_CORES
+    resources:
+        mem_mb=1000 + plan["scaling"]["published_max_pairs"] * 50 // 10**6,
+        runtime=60,
+    params:
+        sweeps=plan["scaling"],
+        seed=plan["seed"],
+    message:
+        "Timing the mechanisms against the number of items and against k"
+    script:
+        "../scripts/timing/rule_time_scaling.py"

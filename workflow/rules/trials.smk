@@ -1,7 +1,8 @@
 """Runs the mechanisms on the counts.
 
 In:   data/counts/DATASET.csv
-Out:  results/trials/DATASET/MECHANISM/epsilon=E_k=K_trials=FIRST-LAST.csv, with a checksum
+Out:  results/trials/DATASET/MECHANISM/epsilon=E_ks=FIRST-LAST_trials=FIRST-LAST.csv, the trials
+      of some cells; beside it .missing.csv, the cells that could not be run, with the reason
 """
 
 
@@ -11,24 +12,30 @@ rule trials:
         # its checksum; a new title must not repeat the trials
         facts=ancient("data/counts/{dataset}.json"),
         mechanism=lambda names: plan.code_of(names.mechanism),
-        step=plan.code_of_step("run_trials"),
+        step=plan.code_of_step("trials.rule_trials"),
         lock=LOCK,
     output:
-        trials="results/trials/{dataset}/{mechanism}/epsilon={epsilon}_k={k}_trials={first}-{last}.csv",
-        checksum="results/trials/{dataset}/{mechanism}/epsilon={epsilon}_k={k}_trials={first}-{last}.sha256",
+        cells=CELLS,
+        missing=MISSING,
     log:
-        "logs/trials/{dataset}/{mechanism}/epsilon={epsilon}_k={k}_trials={first}-{last}.log",
+        CELLS.replace("results", "logs").replace(".csv", ".log"),
     conda:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda names, input: memory_mb(input.counts, input.facts, names.mechanism, names.k),
-        runtime=lambda names: 2 + (int(names.last) - int(names.first)) * int(names.k) // 200_000,
+        mem_mb=lambda names, input: memory_mb(
+            input.counts,
+            input.facts,
+            plan.setting(names.mechanism)["mechanism"],
+            max(plan.chunks()[names.ks]),
+        ),
+        runtime=lambda names: trial_minutes(plan.chunks()[names.ks], names.first, names.last),
     params:
         seed=plan["seed"],
-        privacy=lambda names: plan.privacy(names.mechanism),
+        ks=lambda names: plan.chunks()[names.ks],
+        setting=lambda names: plan.setting(names.mechanism),
     message:
-        "Selecting the top {wildcards.k} of {wildcards.dataset} with {wildcards.mechanism}"
-        " at epsilon = {wildcards.epsilon}, trials {wildcards.first} to {wildcards.last}"
+        "Selecting from {wildcards.dataset} with {wildcards.mechanism} at epsilon ="
+        " {wildcards.epsilon}, k = {wildcards.ks}, trials {wildcards.first} to {wildcards.last}"
     script:
-        "../scripts/run_trials.py"
+        "../scripts/trials/rule_trials.py"

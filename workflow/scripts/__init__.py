@@ -1,1 +1,5 @@
-"""The steps of the pipeline, one module each; none of them needs Snakemake to be called."""
+"""What the rules run: one room for each rules file.
+
+In a room, `rule_NAME.py` is what the rule of that name runs: it reads what Snakemake gives and
+calls the libraries beside it, which know nothing of Snakemake.
+"""

@@ -1,28 +1,45 @@
 """What every step needs: errors for people, logs that hold what went wrong, whole files."""
 
 import contextlib
+import csv
+import glob
 import os
 import sys
+import time
 import traceback
 from pathlib import Path
-
-from workflow.scripts.run_lock import Refused, lock_of_job
 
 
 class InputError(Exception):
     """A mistake in what the user gave; its message is one sentence that says what to do."""
 
 
+def require_usable_places():
+    """Refuse places in which no run can work, before it begins."""
+    if " " in sys.executable:
+        raise InputError(
+            f"the path of Python, {sys.executable!r}, has a blank, which Snakemake cannot handle; "
+            "move the project to a folder without blanks and run `make setup` there"
+        )
+    for folder in (".", ".snakemake", "data", "figures", "logs", "results"):
+        if os.path.exists(folder) and not os.access(folder, os.W_OK):
+            raise InputError(
+                f"{os.path.abspath(folder)} cannot be written; make it so, or have the results "
+                "elsewhere with `--directory FOLDER`"
+            )
+
+
 @contextlib.contextmanager
 def written(path, mode="w"):
-    """Open `.NAME.part` beside `path`; it gets its name only when all of it is on the disk.
+    """Open a part beside `path`; it gets that name only when all of it is on the disk.
 
-    Nothing else writes there meanwhile (see run_lock), so a part that a killed job left behind
-    is simply begun again.
+    A job that outlives its run may write the same file at the same time; each has a part of its
+    own, and whichever is finished last leaves the same whole file.
     """
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{path.name}.part")
+    part = path.with_name(f".{path.name}.{os.getpid()}.part")
+    _remove_dead_parts(path)
     text = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
     try:
         with open(part, mode, **text) as file:
@@ -37,14 +54,32 @@ def written(path, mode="w"):
         raise
 
 
+def write_csv(path, rows):
+    """Write a table the way all of ours are written; its first row is the header."""
+    with written(path) as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+
+
+def _remove_dead_parts(path):
+    """Remove what processes that were killed left of a file."""
+    for part in path.parent.glob(f".{glob.escape(path.name)}.*.part"):
+        try:
+            os.kill(int(part.suffixes[-2][1:]), 0)
+        except (ValueError, ProcessLookupError):
+            part.unlink(missing_ok=True)
+        except PermissionError:
+            pass  # a process of somebody else
+
+
 @contextlib.contextmanager
 def logged(log):
     """Send what a step prints to its log file, and the reason of a failure to log and terminal.
 
     A user's mistake (InputError) or a problem of the machine (OSError, MemoryError) ends the
-    step with one sentence; anything else is a defect, shown with its traceback in the log.
+    step with one sentence; anything else is a defect, shown with its traceback in the log. The
+    last line of the log says what the step took; `make bench-pipeline` reads it.
     """
-    sentence, terminal = None, sys.stderr
+    sentence, terminal, start = None, sys.stderr, time.time()
     try:
         with (
             open(log, "w", encoding="utf-8", buffering=1) as file,
@@ -52,11 +87,14 @@ def logged(log):
             contextlib.redirect_stderr(file),
         ):
             try:
-                with lock_of_job():
-                    yield
+                yield
             except (Exception, KeyboardInterrupt) as error:
                 sentence = _sentence(error, log)
                 traceback.print_exc()
+            print(
+                f"began at {start:.2f}, took {time.time() - start:.2f} s, "
+                f"{time.process_time():.2f} s of the processor since the process began"
+            )
     except OSError as error:  # of the log itself: the disk may be full
         sentence = sentence or _sentence(error, log)
     if sentence:
@@ -67,7 +105,7 @@ def logged(log):
 def _sentence(error, log):
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    if isinstance(error, (InputError, Refused, OSError)):
+    if isinstance(error, (InputError, OSError)):
         return str(error)
     if isinstance(error, KeyboardInterrupt):
         return "interrupted"

@@ -1,0 +1,74 @@
+"""What is timed, and how often; the clock itself is replaced."""
+
+import numpy as np
+import pytest
+
+from workflow.scripts.timing import on_dataset, scaling
+
+SETTING = {"neighbors": "add-remove"}
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Every call as (mechanism, k); joint takes a moment, Algorithm 1 a second."""
+    made = []
+
+    def seconds(mechanism, counts, k, rng, **privacy):
+        made.append((mechanism.name, k))
+        return 1.0 if mechanism.name == "joint_alg1" else 0.001
+
+    monkeypatch.setattr(on_dataset, "seconds_of_select", seconds)
+    monkeypatch.setattr(scaling, "seconds_of_select", seconds)
+    return made
+
+
+def timed(ks_of, trials=5, d=10):
+    settings = {name: SETTING | {"mechanism": name} for name in ks_of}
+    return list(
+        on_dataset.time_mechanisms(np.arange(d), "pets", ks_of, trials, "1", 2022, settings)
+    )
+
+
+def test_a_warm_up_call_is_not_counted(calls):
+    rows = timed({"joint": [3]})
+    assert calls == [("joint", 3)] * 6
+    assert rows == [("pets", "joint", "1", 3, trial, 0.001) for trial in range(1, 6)]
+
+
+def test_long_calls_are_timed_twice_and_warmed_up_once(calls):
+    rows = timed({"joint_alg1": [3, 4]})
+    assert [(k, trial) for _, _, _, k, trial, _ in rows] == [(3, 1), (3, 2), (4, 1), (4, 2)]
+    assert calls == [("joint_alg1", 3)] * 3 + [("joint_alg1", 4)] * 2
+
+
+def test_mechanisms_take_turns(calls):
+    timed({"joint": [3], "pnf_peel": [3]}, trials=2)
+    assert calls == [("joint", 3), ("pnf_peel", 3)] * 3
+
+
+def test_a_k_larger_than_the_number_of_items_is_not_timed(calls):
+    assert {k for _, _, _, k, _, _ in timed({"joint": [3, 10, 11]})} == {3, 10}
+
+
+def test_published_algorithms_are_left_out_where_there_are_too_many_pairs():
+    names = ["joint", "joint_alg1", "cdp_peel_alg3"]
+    todo = set(scaling.sizes(names, [100, 1000], 5, [2, 6], 100, most_pairs=500))
+    both = {("d", 100, 5), ("k", 100, 2)}
+    fast = {*both, ("d", 1000, 5), ("k", 100, 6)}
+    assert {(s, d, k) for s, d, k, name in todo if name == "joint"} == fast
+    assert {(s, d, k) for s, d, k, name in todo if name == "joint_alg1"} == both
+    assert {(s, d, k) for s, d, k, name in todo if name == "cdp_peel_alg3"} == fast
+
+
+def test_scaling_writes_quartiles_of_the_calls_after_the_warm_up(calls, tmp_path):
+    sweeps = {
+        "mechanisms": ["joint"], "items": [100], "k_for_items": 5, "ks": [2], "items_for_k": 50,
+        "published_max_pairs": 1000, "repeats": 3,
+    }  # fmt: skip
+    scaling.write_scaling(tmp_path / "scaling.csv", sweeps, 2022)
+    assert calls == [("joint", 5)] * 4 + [("joint", 2)] * 4
+    assert (tmp_path / "scaling.csv").read_text().splitlines() == [
+        "mechanism,sweep,d,k,q25,median,q75,calls",
+        "joint,d,100,5,0.001,0.001,0.001,3",
+        "joint,k,50,2,0.001,0.001,0.001,3",
+    ]

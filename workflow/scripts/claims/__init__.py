@@ -1,0 +1,1 @@
+"""Checks the statements of the paper against the results."""

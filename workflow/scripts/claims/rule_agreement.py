@@ -1,0 +1,12 @@
+"""Draw from joint and from the published algorithm, to compare them."""
+
+from workflow.scripts.common import logged
+
+with logged(snakemake.log[0]):
+    from workflow.scripts.claims.agreement import write_agreement
+
+    write_agreement(
+        snakemake.output[0],
+        zip(snakemake.input.counts, snakemake.input.facts, strict=True),
+        **snakemake.params,
+    )

@@ -1,0 +1,1 @@
+"""Checks the config and plans what is to be made."""

@@ -1,0 +1,44 @@
+"""Which files a step is made of: they are inputs of its rule, so that an edit repeats it."""
+
+import ast
+import os
+from functools import cache
+from pathlib import Path
+
+
+def let_jobs_import_from(root):
+    """Put the project's folder first on the import path of all processes started from here."""
+    others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    os.environ["PYTHONPATH"] = os.pathsep.join([root, *(p for p in others if p != root)])
+
+
+def imported_files(root, *modules):
+    """Files of these modules and of all project modules that they import, relative to root."""
+    files, todo = {}, list(modules)
+    while todo:
+        module = todo.pop()
+        if module in files:
+            continue
+        path = Path(*module.split("."))
+        path = path / "__init__.py" if (root / path).is_dir() else path.with_suffix(".py")
+        if not (root / path).is_file():
+            continue
+        files[module] = str(path)
+        package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+        todo += _imports((root / path).read_text(encoding="utf-8"), package)
+    return set(files.values())
+
+
+@cache
+def _imports(source, package):
+    """Names of the project's modules that a module of `package` imports, or that may be such."""
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found.update(alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            above = package.split(".")[: len(package.split(".")) - node.level + 1]
+            origin = ".".join([*(above if node.level else []), *filter(None, [node.module])])
+            found.add(origin)
+            found.update(f"{origin}.{alias.name}" for alias in node.names)
+    return sorted(name for name in found if name.split(".")[0] in ("mechanisms", "workflow"))

@@ -1,0 +1,187 @@
+"""What is to be made: the checked config, and the jobs and files that follow from it.
+
+The rules stay free of logic; this module can be called and tested without Snakemake.
+"""
+
+import hashlib
+import itertools
+import json
+from pathlib import Path
+
+import mechanisms
+from workflow.scripts.config.check import check, epsilon_text
+from workflow.scripts.config.code import imported_files
+
+# What a job of trials makes: the trials of its cells, and the cells that could not be run.
+CELLS = "results/trials/{dataset}/{mechanism}/epsilon={epsilon}_ks={ks}_trials={first}-{last}.csv"
+MISSING = CELLS.replace(".csv", ".missing.csv")
+
+TABLES = (
+    "errors", "trials", "missing", "datasets", "gaps", "histograms", "timing", "timing_summary",
+    "agreement", "claims",
+)  # fmt: skip
+PAGES = ("claims.md", "claims.html", "datasets.html", "explorer.html", "config.yaml")
+RANKING = ("leaderboard.csv", "leaderboard.html", "winners.csv")
+
+
+class Plan:
+    """A checked config and what follows from it."""
+
+    def __init__(self, config, root, command_line=None):
+        self.root = Path(root)
+        self.config = check(config, self.root, command_line)
+        self.datasets = list(self.config["datasets"])
+        self.epsilons = [epsilon_text(epsilon) for epsilon in self.config["epsilons"]]
+
+    def __getitem__(self, key):
+        return self.config[key]
+
+    def here(self, *paths):
+        """Paths of files of the project, wherever the working directory is."""
+        return [str(self.root / path) for path in paths]
+
+    # -------------------------------------------------------------- data
+
+    def origin(self, name):
+        """Input files of a dataset: where its counts come from, and what to compare them with."""
+        dataset, (embedded,) = self["datasets"][name], self.here(f"data/embedded/{name}.csv")
+        if dataset["source"] == "file":
+            return {"raw": dataset["file"]}
+        if dataset["source"] == "embedded":
+            return {"raw": embedded}
+        raw = f"data/raw/{name}/verified/{dataset['download']['filename']}"
+        # A downloaded original is compared with the embedded profile where that is real.
+        known = dataset["status"] == "real" and Path(embedded).exists()
+        return {"raw": raw, "embedded": embedded} if known else {"raw": raw}
+
+    def about(self):
+        """What the config says of each dataset besides where its counts come from."""
+        return {
+            name: {
+                "title": dataset["title"],
+                "status": "real" if dataset["source"] == "download" else dataset["status"],
+            }
+            for name, dataset in self["datasets"].items()
+        }
+
+    # -------------------------------------------------------------- mechanisms
+
+    def variant(self, name):
+        """(mechanism, options, label) behind a name of the config."""
+        variant = self["variants"].get(name, {"mechanism": name})
+        label = variant.get("label", mechanisms.get(variant["mechanism"]).label)
+        return variant["mechanism"], variant.get("options", {}), label
+
+    def setting(self, name):
+        """The mechanism behind a name, and what its `prepare` gets besides counts, k and epsilon.
+
+        delta is there only where the mechanism looks at it.
+        """
+        mechanism, options, _ = self.variant(name)
+        approximate = mechanisms.get(mechanism).guarantee == "approx"
+        delta = {"delta": self["delta"]} if approximate else {}
+        return {"mechanism": mechanism, "neighbors": self["neighbors"], **delta, **options}
+
+    def settings(self, *names):
+        return {name: self.setting(name) for name in names}
+
+    def labels(self, *names):
+        """How figures call the mechanisms."""
+        return {name: self.variant(name)[2] for name in names}
+
+    def ranked(self):
+        """What the mechanisms that are compared with each other guarantee, and what they give."""
+        hidden = self["figures"]["hidden_mechanisms"]
+        pure = self["delta"] == 0  # which the check allows only where all mechanisms are, then
+        modules = {
+            name: mechanisms.get(self.variant(name)[0])
+            for name in self["mechanisms"]
+            if name not in hidden
+        }
+        return {
+            name: {"guarantee": "pure" if pure else module.guarantee, "output": module.output}
+            for name, module in modules.items()
+        }
+
+    def bounded(self):
+        """{mechanism: [[c, name of its variant for users with at most c items], ...]}.
+
+        The mechanism itself is the last of them: its users may contribute to all items.
+        """
+        found = {}
+        for name in self["mechanisms"]:
+            mechanism, options, _ = self.variant(name)
+            if list(options) == ["contributions"]:
+                found.setdefault(mechanism, []).append([options["contributions"], name])
+        return {name: [*sorted(pairs), ["all", name]] for name, pairs in found.items()}
+
+    def epsilons_of(self, name):
+        """The epsilons, as texts, at which a mechanism is run."""
+        given = self["variants"].get(name, {}).get("epsilons", self["epsilons"])
+        return [epsilon for epsilon in self.epsilons if float(epsilon) in given]
+
+    # -------------------------------------------------------------- trials
+
+    def chunks(self):
+        """The k of each job, by the name that its files have: {"5-195": [5, ..., 195]}."""
+        ks, size = self["ks"], self["cells_per_job"]
+        size = len(ks) if size == "all" else size
+        chunks = [ks[first : first + size] for first in range(0, len(ks), size)]
+        return {f"{chunk[0]}-{chunk[-1]}": chunk for chunk in chunks}
+
+    def jobs(self, dataset):
+        """One dict for each job of a dataset's trials, in the order of the config."""
+        size, trials = self["trials_per_job"], self["trials"]
+        runs = [
+            (mechanism, epsilon)
+            for mechanism in self["mechanisms"]
+            for epsilon in self.epsilons_of(mechanism)
+        ]
+        jobs = []
+        for (mechanism, epsilon), (chunk, ks), first in itertools.product(
+            runs, self.chunks().items(), range(1, trials + 1, size)
+        ):
+            job = {
+                "mechanism": mechanism,
+                "epsilon": epsilon,
+                "first": first,
+                "last": min(first + size - 1, trials),
+            }
+            names = job | {"dataset": dataset, "ks": chunk}
+            job |= {"ks": ks, "cells": CELLS.format(**names), "missing": MISSING.format(**names)}
+            jobs.append(job)
+        return jobs
+
+    def trial_files(self, *datasets):
+        """The trials of all jobs of these datasets."""
+        return [job["cells"] for dataset in datasets for job in self.jobs(dataset)]
+
+    # -------------------------------------------------------------- identity
+
+    def digest(self):
+        """Identifies what the errors depend on; titles, figures and timing do not count."""
+        keys = ("seed", "mechanisms", "epsilons", "delta", "neighbors", "ks", "trials")
+        sources = {name: entry["source"] for name, entry in self["datasets"].items()}
+        settings = self.settings(*self["mechanisms"])
+        text = json.dumps([{key: self[key] for key in keys}, settings, sources])
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    # -------------------------------------------------------------- files
+
+    def products(self, figures):
+        """All that the default run makes, for `rule all` and the manifest."""
+        ranking = RANKING if self["leaderboard"] else ()
+        return [
+            *(f"results/{name}.csv" for name in TABLES),
+            *(f"results/{name}" for name in (*PAGES, *ranking)),
+            *(f"figures/{name}.{form}" for name in figures for form in ("png", "pdf")),
+        ]
+
+    def code_of(self, *names):
+        """Files of the mechanisms and all that they import of the package."""
+        modules = [f"mechanisms.{self.variant(name)[0]}" for name in names]
+        return self.here(*sorted(imported_files(self.root, "mechanisms", *modules)))
+
+    def code_of_step(self, module):
+        """Files of the pipeline that a step imports: they are inputs, so an edit reruns it."""
+        return self.here(*sorted(imported_files(self.root, f"workflow.scripts.{module}")))

@@ -1,0 +1,98 @@
+"""The originals of datasets: make sure that a file is the right one, and open it.
+
+People put originals into data/raw/DATASET/, and so does the downloader. The file that was
+verified is the one that data/raw/DATASET/verified/ links to. Only that link is an output of a
+rule: Snakemake may delete it at any time, and never an original.
+"""
+
+import contextlib
+import hashlib
+import os
+from pathlib import Path
+
+from workflow.scripts.common import InputError
+from workflow.scripts.data.formats import BLOCK, is_zip, open_member
+
+
+def link(verified, original):
+    """Make `verified` a link to the original."""
+    verified = Path(verified)
+    verified.parent.mkdir(parents=True, exist_ok=True)
+    made = verified.with_name(f".{verified.name}.{os.getpid()}")
+    made.unlink(missing_ok=True)
+    made.symlink_to(os.path.relpath(original, verified.parent))
+    os.replace(made, verified)
+
+
+def linked(verified):
+    """The original that a link leads to, by the name that people know."""
+    if os.path.islink(verified):
+        return os.path.normpath(os.path.join(os.path.dirname(verified), os.readlink(verified)))
+    return verified
+
+
+def verify(path, download):
+    """Refuse a file that is not the original that the config describes."""
+    if wrong := fault(path, download):
+        raise InputError(
+            f"{path} is not the expected original: {wrong}; delete it, then run again or put "
+            f"the file from {page(download)} there"
+        )
+
+
+@contextlib.contextmanager
+def open_original(path, download):
+    """Open the data for reading: the member of the archive, or the file if there is none.
+
+    Kaggle delivers a file with or without a zip around it; where the digest of the member is
+    known, either will do.
+    """
+    member = download.get("member")
+    if member and (is_zip(path) or not download.get("member_sha256")):
+        with open_member(path, member, download.get("max_bytes")) as file:
+            yield file
+    else:
+        with open(path, "rb", BLOCK) as file:
+            yield file
+
+
+def urls(download):
+    """The addresses of an original, in the order in which they are tried."""
+    return [download["url"]] if isinstance(download["url"], str) else download["url"]
+
+
+def page(download):
+    """Where people get the original."""
+    return download.get("page") or urls(download)[0]
+
+
+def fault(path, download):
+    """What is wrong with the file, as a phrase; None if it is as the config says."""
+    size = os.path.getsize(path)
+    if not size:
+        return "it is empty"
+    if download.get("bytes") not in (None, size):
+        return f"it has {size:,} bytes instead of {download['bytes']:,}"
+    with open(path, "rb") as file:
+        if wrong := _other_digest("its sha256", file, download.get("sha256")):
+            return wrong
+    if member := download.get("member"):
+        expected = download.get("member_sha256")
+        try:
+            with open_original(path, download) as file:
+                if expected or not download.get("sha256"):
+                    wrong = _other_digest(f"the sha256 of {member!r}", file, expected)
+                    if wrong and not is_zip(path):
+                        return f"it is not a usable zip archive, nor {member!r} itself"
+                    return wrong
+        except InputError as error:
+            return str(error)
+    return None
+
+
+def _other_digest(what, file, expected):
+    """Read all of a file, so that a zip checks its own sum, and compare with what is expected."""
+    digest = hashlib.file_digest(file, "sha256").hexdigest()
+    if expected and digest != expected.lower():
+        return f"{what} is {digest} instead of {expected}"
+    return None

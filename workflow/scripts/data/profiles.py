@@ -1,0 +1,151 @@
+"""A dataset as the mechanisms see it: its profile.
+
+A profile says for each distinct count, largest first, how many items have it. As a file it is
+a CSV with the columns `count,items` and nothing else, so equal profiles are equal bytes.
+Trials read it hundreds of times: this module needs NumPy only.
+"""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+
+from mechanisms._profile import LARGEST_COUNT
+from workflow.scripts.common import InputError, written
+
+HEADER = b"count,items\n"
+FACTS = ["dataset", "source", "users", "d", "total", "largest", "sha256"]
+_ROWS = re.compile(rb"(?:(?:0|[1-9][0-9]{0,15}),[1-9][0-9]{0,15}\n)++")
+
+
+def profile_of(values, items=None):
+    """The profile (counts, items) of one count per item, in any order.
+
+    With `items`, values[i] is the count of items[i] items; repeated values are added up.
+    """
+    values = np.asarray(values, dtype=np.int64)
+    if items is None:
+        counts, items = np.unique(values, return_counts=True)
+    else:
+        order = np.argsort(values)
+        counts, first = np.unique(values[order], return_index=True)
+        items = np.add.reduceat(np.asarray(items, dtype=np.int64)[order], first)
+    return counts[::-1].copy(), items[::-1].copy()
+
+
+def top(counts, items, n):
+    """The n largest counts, one for each item; fewer if there are fewer items."""
+    return np.repeat(counts[:n], np.minimum(items[:n], n))[:n]
+
+
+def size(items):
+    """d, the number of items."""
+    return int(items.sum())
+
+
+def total(counts, items):
+    """The sum of all counts, exact however large it is."""
+    return sum(int(count) * int(n) for count, n in zip(counts, items, strict=True))
+
+
+def write_profile(path, counts, items):
+    """Write a profile that `read_profile` accepts."""
+    with written(path, "wb") as file:
+        file.writelines(_encoded(counts, items))
+
+
+def read_profile(path, facts=None):
+    """Read a profile as two int64 arrays: counts (strictly descending) and items.
+
+    The file has to be as `write_profile` makes it; anything else is refused by name. `facts`
+    is the JSON file beside it (see `write_facts`): with it, every altered byte is noticed,
+    also a row that is missing as a whole.
+    """
+    data = Path(path).read_bytes()
+    if facts is not None and _sha256([data]) != read_facts(facts)["sha256"]:
+        raise InputError(
+            f"{path} is not the file that {facts} describes (cut short or altered): "
+            "delete both and run again"
+        )
+    if not data.startswith(HEADER) or not _ROWS.fullmatch(data, len(HEADER)):
+        raise InputError(f"{path} is not a profile: {_first_fault(data)}")
+    numbers = np.fromstring(data[len(HEADER) :].replace(b"\n", b","), dtype=np.int64, sep=",")
+    counts, items = numbers[0::2].copy(), numbers[1::2].copy()
+    rising = np.flatnonzero(np.diff(counts) >= 0)
+    if rising.size:
+        raise InputError(
+            f"{path} is not a profile: line {rising[0] + 3} must have a smaller count than the "
+            "line above it"
+        )
+    require_exact(path, counts, items)
+    return counts, items
+
+
+def require_exact(name, counts, items):
+    """Refuse counts, or numbers of items, that a float64 cannot hold exactly."""
+    if counts[0] > LARGEST_COUNT or items.sum(dtype=float) >= LARGEST_COUNT:
+        raise InputError(f"{name} has a count over {LARGEST_COUNT} (2^53), or as many items")
+
+
+def described(counts, items):
+    """The numbers of a profile: d, total, largest count, and the sha256 of its file."""
+    return {
+        "d": size(items),
+        "total": total(counts, items),
+        "largest": int(counts[0]),
+        "sha256": _sha256(_encoded(counts, items)),
+    }
+
+
+def write_facts(path, counts, items, *, dataset, source, users="unknown"):
+    """Write what is known of a profile, as JSON.
+
+    users: how often a user may count for one item. "once", as the privacy guarantee assumes;
+    "any" number of times; or "unknown", where only the counts were there.
+    """
+    about = {"dataset": dataset, "source": source, "users": users}
+    with written(path) as file:
+        json.dump(about | described(counts, items), file, indent=2, ensure_ascii=False)
+        file.write("\n")
+
+
+def read_facts(path):
+    """Read what `write_facts` wrote."""
+    try:
+        facts = json.loads(Path(path).read_bytes())
+        return {key: facts[key] for key in FACTS}
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{path} is cut short or altered: delete it and run again") from None
+
+
+def _encoded(counts, items, block=1 << 16):
+    yield HEADER
+    for start in range(0, len(counts), block):
+        part = slice(start, start + block)
+        rows = zip(counts[part].tolist(), items[part].tolist(), strict=True)
+        yield "".join(f"{count},{n}\n" for count, n in rows).encode()
+
+
+def _sha256(blocks):
+    digest = hashlib.sha256()
+    for block in blocks:
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def _first_fault(data):
+    if not data:
+        return "it is empty"
+    lines = data.splitlines(keepends=True)
+    if lines[0] != HEADER:
+        return f"line 1 must be 'count,items' but is {_shown(lines[0])}"
+    for number, line in enumerate(lines[1:], start=2):
+        if not _ROWS.fullmatch(line):
+            return f"line {number} must be two whole numbers 'count,items' but is {_shown(line)}"
+    return "it has no rows"
+
+
+def _shown(line):
+    return repr(line[:40].decode("utf-8", "backslashreplace"))

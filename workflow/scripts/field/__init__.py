@@ -1,0 +1,1 @@
+"""Ranks the mechanisms over all k and epsilons."""

@@ -1,0 +1,193 @@
+"""Draw figures from tables; catalogue.py says which and of what.
+
+A figure function takes tables (columns.Table) and plain arguments and returns a Matplotlib
+Figure. Two arguments are everywhere:
+
+titles  {dataset: title}, in the order of the panels
+labels  {mechanism: label}, in the order of the legend; others are left out
+"""
+
+import numpy as np
+
+from workflow.scripts.data.describe import rows_of_gaps, rows_of_histograms
+from workflow.scripts.data.profiles import read_profile
+from workflow.scripts.figures import notes
+from workflow.scripts.figures.columns import Table, read
+from workflow.scripts.figures.field import (  # noqa: F401 (the catalogue names them)
+    MAPS,
+    against_contributions,
+    epsilon_needed,
+    errors_by_dataset,
+    winner_maps,
+    winners_panels,
+)
+from workflow.scripts.figures.panels import (
+    errors_panel,
+    gaps_panel,
+    histogram_panel,
+    k_axes,
+    log_axis,
+    log_axis_at,
+    times_panel,
+)
+from workflow.scripts.figures.sheet import Sheet
+from workflow.scripts.figures.style import save, styled
+from workflow.scripts.trials.metrics import METRICS
+
+OF_THE_PAPER = ("linf", "l1", "k_relative", "linf_index")
+
+
+def draw(function, tables, shows, png, pdf):
+    """Draw one figure of the catalogue from its files, save it and return it."""
+    tables = dict(tables)
+    given = dict(shows)
+    if "counts" in tables:
+        given["profile"] = read_profile(tables.pop("counts"), tables.pop("facts"))
+    given |= {name: read(path) for name, path in tables.items()}
+    figure = globals()[function](**given)
+    save(figure, png, pdf)
+    return figure
+
+
+@styled()
+def gaps_and_errors(errors, missing, gaps, *, titles, labels, epsilon, ks):
+    """A row for each dataset: gaps between its top counts, linf and l1 error."""
+    errors, missing = errors.at(epsilon=epsilon), missing.at(epsilon=epsilon)
+    ks = run(errors, ks)
+    gaps = gaps.where(gaps["k"] <= max(ks))
+    sheet = Sheet(3 * len(titles), 3, height=1.15)
+    for row, dataset in enumerate(titles):
+        own, holes = errors.at(dataset=dataset), missing.at(dataset=dataset)
+        left, middle, right = sheet.axes[3 * row : 3 * row + 3]
+        gaps_panel(left, gaps.at(dataset=dataset))
+        errors_panel(middle, own, "linf", labels, missing=holes)
+        errors_panel(right, own, "l1", labels, missing=holes)
+    sheet.set_titles([name for name in titles.values() for _ in range(3)])
+    k_axes(sheet.axes[0::3], [1, *ks])
+    k_axes(sheet.axes[1::3] + sheet.axes[2::3], ks)
+    sheet.outer_x_only()
+    return sheet.finish(labels, notes.of_errors(errors, missing, titles, labels, epsilon))
+
+
+@styled()
+def error_grid(errors, missing, *, titles, labels, epsilon, ks, metric):
+    """One error metric against k, a panel for each dataset."""
+    errors, missing = (table.at(epsilon=epsilon, k=ks) for table in (errors, missing))
+    columns = 2 if len(titles) in (2, 4) else 3
+    sheet = Sheet(len(titles), columns, height=1.45 if columns == 2 else 1.3)
+    for axis, dataset in zip(sheet.axes, titles, strict=True):
+        own, holes = errors.at(dataset=dataset), missing.at(dataset=dataset)
+        errors_panel(axis, own, metric, labels, missing=holes)
+    sheet.set_titles(titles.values())
+    k_axes(sheet.axes, run(errors, ks))
+    sheet.outer_x_only()
+    return sheet.finish(labels, notes.of_errors(errors, missing, titles, labels, epsilon))
+
+
+@styled()
+def time_against_k(timing, *, titles, labels):
+    """Seconds for one call against k, on the one dataset that was timed."""
+    ((dataset, name),) = titles.items()
+    timing = timing.at(dataset=dataset)
+    sheet = Sheet(1, 1, height=1.9)
+    times_panel(sheet.axes[0], timing, labels, "k")
+    sheet.set_titles([name])
+    k_axes(sheet.axes, timing["k"])
+    return sheet.finish(labels, notes.of_times(timing, labels))
+
+
+@styled()
+def histogram_grid(histograms, *, titles):
+    """How many items have which count, a panel for each dataset."""
+    sheet = Sheet(len(titles), 3, height=1.2)
+    for axis, dataset in zip(sheet.axes, titles, strict=True):
+        histogram_panel(axis, histograms.at(dataset=dataset))
+    sheet.set_titles(titles.values())
+    return sheet.finish()
+
+
+@styled()
+def all_metrics(errors, missing, *, titles, labels, epsilon, ks):
+    """Every error metric of the paper on one dataset."""
+    ((dataset, name),) = titles.items()
+    errors, missing = (table.at(dataset=dataset, epsilon=epsilon) for table in (errors, missing))
+    sheet = Sheet(len(OF_THE_PAPER), 2, height=1.45)
+    sheet.set_headline(name)
+    for axis, metric in zip(sheet.axes, OF_THE_PAPER, strict=True):
+        errors_panel(axis, errors, metric, labels, missing=missing)
+    sheet.set_titles(METRICS[metric].title for metric in OF_THE_PAPER)
+    k_axes(sheet.axes, run(errors, ks))
+    sheet.outer_x_only()
+    return sheet.finish(labels, notes.of_errors(errors, missing, titles, labels, epsilon))
+
+
+@styled()
+def dataset_page(
+    errors, missing, profile, *, titles, labels, epsilon, ks, winners=None, epsilons=(), limits=()
+):
+    """All about one dataset: histogram, gaps, every metric of every mechanism, who wins where."""
+    ((dataset, name),) = titles.items()
+    errors, missing = errors.at(epsilon=epsilon), missing.at(epsilon=epsilon)
+    ks = run(errors, ks)
+    own = [profile], [{"dataset": dataset}]
+    gaps, bins = (
+        Table.of(rows_of_gaps(*own, [int(max(ks))], beyond=0)),
+        Table.of(rows_of_histograms(*own)),
+    )
+    metrics = [*OF_THE_PAPER, "recall"]
+    maps = list(MAPS.values()) if winners else []
+    sheet = Sheet(2 + len(metrics) + len(maps), 3, height=1.3)
+    sheet.set_headline(name)
+    histogram, gap, *rest = sheet.axes
+    rest, last = rest[: len(metrics)], rest[len(metrics) :]
+    histogram_panel(histogram, bins)
+    gaps_panel(gap, gaps)
+    for axis, metric in zip(rest, metrics, strict=True):
+        errors_panel(axis, errors, metric, labels, missing=missing)
+    heads = [METRICS[metric].title for metric in metrics]
+    sheet.set_titles(["Item counts", "Gaps at the top", *heads, *maps])
+    k_axes([gap], [1, *ks])
+    k_axes(rest, ks)
+    note = notes.of_errors(errors, missing, titles, labels, epsilon)
+    if winners:
+        winners_panels(iter(last), winners, sorted({*ks, *winners["k"].tolist()}), epsilons)
+        note = "\n".join([note, *notes.of_winners(winners), *limits])
+    return sheet.finish(labels, note)
+
+
+@styled()
+def errors_against_epsilon(errors, missing, *, titles, labels, k):
+    """A row for each dataset: linf and l1 error against epsilon at one k."""
+    errors, missing = errors.at(k=k), missing.at(k=k)
+    sheet = Sheet(2 * len(titles), 2, height=1.15)
+    for row, dataset in enumerate(titles):
+        own, holes = errors.at(dataset=dataset), missing.at(dataset=dataset)
+        for axis, metric in zip(sheet.axes[2 * row : 2 * row + 2], ("linf", "l1"), strict=True):
+            errors_panel(axis, own, metric, labels, x="epsilon", missing=holes)
+    sheet.set_titles([name for name in titles.values() for _ in range(2)])
+    for axis in sheet.axes:
+        axis.set_xlabel(r"$\varepsilon$")
+        log_axis_at(axis.xaxis, np.concatenate([errors["epsilon"], missing["epsilon"]]))
+    sheet.outer_x_only()
+    left_out = notes.of_missing(errors, missing, titles, labels, x="epsilon")
+    return sheet.finish(labels, "\n".join([f"{notes.of_samples(errors)} $k$ = {k}", *left_out]))
+
+
+@styled()
+def scaling_panels(scaling, *, labels):
+    """Seconds for one call against the number of items, and against k."""
+    sheet = Sheet(2, 2, height=1.7)
+    by_d, by_k = scaling.at(sweep="d"), scaling.at(sweep="k")
+    times_panel(sheet.axes[0], by_d, labels, "d")
+    times_panel(sheet.axes[1], by_k, labels, "k")
+    sheet.axes[0].set_xlabel("number of items $d$")
+    log_axis(sheet.axes[0].xaxis, by_d["d"])
+    sheet.axes[1].set_xlabel("number of selected items $k$")
+    log_axis_at(sheet.axes[1].xaxis, by_k["k"])
+    sheet.set_titles([f"k = {by_d['k'][0]:,.0f}", f"d = {by_k['d'][0]:,.0f}"])
+    return sheet.finish(labels, notes.of_samples(scaling, "calls", "calls"))
+
+
+def run(errors, ks):
+    """The k that have results, which may be fewer than the config has."""
+    return errors["k"].tolist() or ks

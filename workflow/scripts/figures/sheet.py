@@ -1,0 +1,138 @@
+"""A figure as a sheet of panels in rows, with titles, headline and legend.
+
+All places are reckoned in inches, from the sizes of the fonts in style.py. Matplotlib's own
+layout measures every text of every panel three times, which takes longer than drawing them.
+"""
+
+import math
+import textwrap
+
+import numpy as np
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
+
+from workflow.scripts.figures.style import DPI, INK, WIDTH
+
+# Inches around a panel: what is left of it and below it holds the numbers and the name of an
+# axis, what is above it holds one line of title.
+LEFT, RIGHT, ABOVE, BELOW = 0.46, 0.11, 0.2, 0.33
+NO_X_AXIS = 0.07  # below a panel whose x axis is labelled further down
+Y_NAME, X_NAME = 0.3, 0.17  # from the axis to its name
+TITLE_LINE, HEADLINE, NOTE_LETTER = 0.135, 0.17, 0.058
+
+
+class Sheet:
+    """Panels of one height, at most `columns` side by side.
+
+    Panels are drawn on `axes` first; then come titles and headline, and `finish` last.
+    """
+
+    def __init__(self, panels, columns, height, left=LEFT):
+        self.columns = min(columns, panels)
+        self.height = height
+        self.left = left
+        # One panel is not stretched over the whole width.
+        self.width = WIDTH if self.columns > 1 else 0.6 * WIDTH
+        self.figure = Figure(figsize=(self.width, height), dpi=DPI)
+        FigureCanvasAgg(self.figure)
+        self.axes = [self.figure.add_axes((0, 0, 1, 1)) for _ in range(panels)]
+        self.headline = []
+        self.heads = []
+
+    def set_titles(self, texts):
+        """Give each panel its title, broken where it would run into the next panel."""
+        letters = int((self.width / self.columns - 0.4) / 0.08)
+        for axis, text in zip(self.axes, texts, strict=True):
+            axis.set_title(textwrap.fill(text, letters), parse_math=False)
+
+    def set_headline(self, text):
+        """Give a figure about one dataset its name, above the panels."""
+        self.headline = textwrap.wrap(text, int(self.width / 0.09))
+
+    def set_heads(self, texts):
+        """Say above each column what all its panels share."""
+        self.heads = list(texts)
+
+    def outer_x_only(self):
+        """Keep the x label and its numbers on the lowest panel of each column."""
+        for axis in self.axes[: -self.columns]:
+            axis.set_xlabel("")
+            axis.tick_params(labelbottom=False)
+
+    def finish(self, labels=None, note=""):
+        """Put the legend where there is room, all else in its place, and return the figure.
+
+        The legend has the mechanisms of `labels` that were drawn, and a note on what the lines
+        are. It stands in the places that the panels leave free, if it fits, or below them.
+        """
+        if not labels:
+            self._arrange()
+            return self.figure
+        free = -len(self.axes) % self.columns * self.width / self.columns
+        beside = free > 0
+        if beside:
+            legend, inches = self._legend(labels, note, free - 0.2)
+            beside = inches <= self.height + BELOW
+            if not beside:
+                legend.remove()
+        if not beside:
+            legend, inches = self._legend(labels, note, self.width)
+        top = self._arrange(0 if beside else inches)
+        if beside:
+            place = Bbox.from_extents(1 - free / self.width, 0, 1, top)
+            legend.set(loc="center")
+            legend.set_bbox_to_anchor(place, self.figure.transFigure)
+        return self.figure
+
+    def _arrange(self, legend=0):
+        """Give the figure its height and each panel its place; return the top of the last row."""
+        panels = range(0, len(self.axes), self.columns)
+        rows = [self.axes[first : first + self.columns] for first in panels]
+        above = [ABOVE + TITLE_LINE * max(a.get_title("left").count("\n") for a in r) for r in rows]
+        below = [BELOW if any(a.get_xlabel() for a in r) else NO_X_AXIS for r in rows]
+        head = HEADLINE * len(self.headline) + (0.05 if self.headline else 0)
+        head += HEADLINE if self.heads else 0
+        height = head + sum(above) + sum(below) + len(rows) * self.height + legend
+        self.figure.set_size_inches(self.width, height)
+        if self.headline:
+            words = "\n".join(self.headline)
+            self.figure.suptitle(words, y=1 - 0.04 / height, va="top", parse_math=False)
+        cell = self.width / self.columns
+        size = cell - self.left - RIGHT, self.height
+        bottom = height - head
+        for column, words in enumerate(self.heads):
+            place = (column * cell + self.left) / self.width, (bottom + 0.02) / height
+            self.figure.text(*place, words, va="bottom", fontsize=8.5, color=INK)
+        for row, over, under in zip(rows, above, below, strict=True):
+            bottom -= over + self.height
+            for column, axis in enumerate(row):
+                inches = np.array([column * cell + self.left, bottom, *size])
+                axis.set_position(inches / [self.width, height, self.width, height])
+                axis.yaxis.set_label_coords(-Y_NAME / size[0], 0.5)
+                axis.xaxis.set_label_coords(0.5, -X_NAME / size[1])
+            top = bottom + self.height
+            bottom -= under
+        return top / height
+
+    def _legend(self, labels, note, width):
+        """A legend at the foot of the figure, in as few rows as `width` allows, and its height."""
+        drawn = {line.get_label(): line for axis in self.axes for line in axis.lines}
+        handles = [drawn[label] for label in labels.values() if label in drawn]
+        letters = int(width / NOTE_LETTER)
+        note = "\n".join(textwrap.fill(line, letters) for line in note.split("\n"))
+        renderer = self.figure.canvas.get_renderer()
+        columns = max(1, len(handles))
+        while True:
+            legend = self.figure.legend(
+                handles=handles, loc="lower center", ncols=columns, title=note
+            )
+            legend.get_title().set(color=INK, multialignment="center")
+            for text in legend.get_texts():
+                text.set_parse_math(False)
+            extent = legend.get_window_extent(renderer)
+            if columns == 1 or extent.width < width * DPI:
+                return legend, extent.height / DPI + 0.06
+            legend.remove()
+            rows = math.ceil(len(handles) / columns) + 1
+            columns = min(columns - 1, math.ceil(len(handles) / rows))

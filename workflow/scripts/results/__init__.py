@@ -1,0 +1,1 @@
+"""Puts the results together, and keeps where they come from."""

@@ -1,0 +1,79 @@
+"""Where the results come from: versions, commit, config, machine, and a digest of every file."""
+
+import hashlib
+import json
+import os
+import platform
+import subprocess
+from importlib import metadata
+from pathlib import Path
+
+import yaml
+
+from workflow.scripts.common import written
+
+PACKAGES = (
+    "numpy", "pandas", "matplotlib", "snakemake", "pyyaml", "requests",
+    "altair", "vl-convert-python",
+)  # fmt: skip
+
+
+def sha256(path):
+    """Hex digest of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def read_digests(path):
+    """name -> digest, from a file in the format of sha256sum."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    return {name: digest for digest, name in (line.split(maxsplit=1) for line in lines)}
+
+
+def commit(root):
+    """The commit that is checked out, `-dirty` if files were changed since; or None."""
+    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"]
+    try:
+        answer = subprocess.run(
+            [*command, "--exclude=*"], capture_output=True, text=True, timeout=20, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return answer.stdout.strip()
+
+
+def processor():
+    """The name of the CPU, as far as the system tells."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.processor() or platform.machine()
+
+
+def manifest(files, commit):
+    """All of it as one dict."""
+    return {
+        "commit": commit,
+        "python": platform.python_version(),
+        "packages": {name: metadata.version(name) for name in PACKAGES},
+        "platform": platform.platform(),
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "sha256": {str(path): sha256(path) for path in sorted(map(str, files))},
+    }
+
+
+def write_config(path, config):
+    """Write the whole config of a run, so that it can be repeated from what it left."""
+    with written(path) as file:
+        file.write(
+            "# The config of this run: `snakemake --configfile` with this file repeats it.\n"
+        )
+        yaml.safe_dump(config, file, sort_keys=False, allow_unicode=True)
+
+
+def write_manifest(path, files, commit):
+    with written(path) as file:
+        file.write(json.dumps(manifest(files, commit), indent=2) + "\n")

@@ -1,0 +1,50 @@
+"""Tables of results: quartiles by group, and CSV files that read well."""
+
+from itertools import chain
+
+import numpy as np
+
+from workflow.scripts.common import write_csv, written
+
+CELL = ["dataset", "mechanism", "epsilon", "k"]
+QUARTILES = ["q25", "median", "q75"]
+
+
+def quartiles(values):
+    """q25, median and q75 by linear interpolation between order statistics, NumPy's default.
+
+    Of a table: those of each column.
+    """
+    return np.quantile(values, [0.25, 0.5, 0.75], axis=0).T
+
+
+def summarised(rows, by, value):
+    """Quartiles of the column `value` for each group of rows, in the order of appearance.
+
+    `rows` are sequences whose first `by` fields name the group. Yields (*group, q25, median,
+    q75, size of the group).
+    """
+    groups = {}
+    for row in rows:
+        groups.setdefault(tuple(row[:by]), []).append(row[value])
+    for group, values in groups.items():
+        yield *group, *quartiles(values).tolist(), len(values)
+
+
+def write_table(path, header, rows):
+    """CSV with one header row; whole numbers are written as such."""
+    write_csv(path, chain([header], map(_plain, rows)))
+
+
+def _plain(row):
+    return [int(x) if isinstance(x, float) and x.is_integer() else x for x in row]
+
+
+def concatenate(path, parts):
+    """One table of several that have the same header."""
+    with written(path, "wb") as whole:
+        for number, part in enumerate(parts):
+            with open(part, "rb") as file:
+                header = file.readline()
+                whole.write(b"" if number else header)
+                whole.writelines(file)

@@ -1,0 +1,69 @@
+"""Time of one `select` call: sorting the counts, preparing and drawing.
+
+Each call gets the full vector of counts, in an order that is not sorted, as a user would have
+it. One warm-up call per mechanism and k is not counted, but for long calls: these need one per
+mechanism.
+"""
+
+import time
+
+import numpy as np
+
+import mechanisms
+from workflow.scripts.common import InputError
+from workflow.scripts.data.profiles import read_profile
+from workflow.scripts.results.tables import CELL, QUARTILES, summarised, write_table
+from workflow.scripts.trials.draws import generator
+
+# A call that takes longer than this is timed FEW times: what disturbs a call for milliseconds
+# hardly matters there, and the published algorithms take seconds.
+LONG = 0.25
+FEW = 2
+
+
+def seconds_of_select(mechanism, counts, k, rng, **privacy):
+    """Seconds that one call takes."""
+    start = time.perf_counter()
+    mechanism.select(counts, k, rng=rng, **privacy)
+    return time.perf_counter() - start
+
+
+def time_mechanisms(counts, dataset, ks_of, trials, epsilon, seed, settings):
+    """Yield (dataset, mechanism, epsilon, k, trial, seconds); ks_of: {mechanism: list of k}.
+
+    Trials go round the mechanisms, so that a slow spell of the machine does not fall on one.
+    k larger than the number of items are left out.
+    """
+    counts = generator(seed, dataset, "order of items").permutation(counts)
+    warm = set()
+    for k in sorted({k for ks in ks_of.values() for k in ks if k <= len(counts)}):
+        timed = {name: 0 for name, ks in ks_of.items() if k in ks}
+        wanted = dict.fromkeys(timed, trials)
+        for call in range(trials + 1):
+            for name in [name for name in timed if timed[name] < wanted[name]]:
+                rng = generator(seed, dataset, name, epsilon, k, "timing", call)
+                seconds = _timed(name, dataset, counts, k, epsilon, rng, settings[name])
+                is_long = seconds > LONG
+                if is_long:
+                    wanted[name] = min(FEW, trials)
+                if call or (is_long and name in warm):
+                    timed[name] += 1
+                    yield dataset, name, epsilon, k, timed[name], seconds
+                warm.add(name)
+        print(f"k = {k}: {', '.join(timed)}", flush=True)
+
+
+def _timed(name, dataset, counts, k, epsilon, rng, setting):
+    given = dict(setting)
+    mechanism = mechanisms.get(given.pop("mechanism"))
+    try:
+        return seconds_of_select(mechanism, counts, k, rng, epsilon=float(epsilon), **given)
+    except (ValueError, mechanisms.Unavailable) as error:
+        raise InputError(f"timing {name} on {dataset}: {error}") from None
+
+
+def write_timing(counts, facts, *, timing, summary, **what):
+    """Time the mechanisms on the profile `counts`; write a row per call, and the quartiles."""
+    calls = list(time_mechanisms(np.repeat(*read_profile(counts, facts)), **what))
+    write_table(timing, [*CELL, "trial", "seconds"], calls)
+    write_table(summary, [*CELL, *QUARTILES, "trials"], summarised(calls, by=len(CELL), value=-1))

@@ -1,0 +1,1 @@
+"""Runs the mechanisms on the counts."""

@@ -1,0 +1,86 @@
+"""The cells of one job: counts in, errors out.
+
+A cell is (dataset, mechanism, epsilon, k) with its trials; a job runs the cells of one dataset,
+mechanism and epsilon, because starting a process costs ten times what a cell costs. The
+generator of a trial is keyed by names, so a trial's result depends on nothing else: not on the
+number of cores, the order of jobs, how cells and trials are cut into jobs, or the rest of the
+config.
+"""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+
+import mechanisms
+from workflow.scripts.common import InputError, write_csv
+from workflow.scripts.data.profiles import read_profile
+from workflow.scripts.trials.draws import generator, prepared
+from workflow.scripts.trials.metrics import METRICS, measured
+
+HEADER = ["epsilon", "k", "trial", *METRICS]
+MISSING = ["epsilon", "k", "reason"]  # cells that were not run
+
+
+def run_cell(profile, dataset, name, epsilon, k, trials, seed, setting):
+    """Yield (trial, *metrics) for each of the trials, which are numbered from 1."""
+    draw = prepared(profile, k, epsilon, setting, name, dataset)
+    ordered = mechanisms.get(setting["mechanism"]).output == "sequence"
+    true = profile.counts_at(np.arange(k))
+    for trial in trials:
+        ranks = draw(generator(seed, dataset, name, epsilon, k, trial))
+        yield trial, *measured(true, profile.counts_at(ranks), ordered)
+
+
+def run_cells(profile, dataset, name, epsilon, ks, trials, seed, setting):
+    """Rows of all cells, and of those that could not be run, with the reason."""
+    rows, missing = [], []
+    for k in ks:
+        if k > profile.d:
+            missing.append((epsilon, k, f"{dataset} has only {profile.d} items"))
+            continue
+        try:
+            cell = run_cell(profile, dataset, name, epsilon, k, trials, seed, setting)
+            rows += [(epsilon, k, *row) for row in cell]
+        except mechanisms.Unavailable as reason:
+            missing.append((epsilon, k, str(reason)))
+    return rows, missing
+
+
+def write_cells(counts, facts, *, cells, missing, dataset, name, epsilon, **job):
+    """Run the cells of one job on the profile `counts`, and write both tables."""
+    profile = mechanisms.Profile(*read_profile(counts, facts))
+    rows, left_out = run_cells(profile, dataset, name, epsilon, **job)
+    for _, k, reason in left_out:
+        print(f"warning: {name} on {dataset} with k = {k} is left out: {reason}")
+    write_csv(missing, [MISSING, *left_out])
+    write_csv(cells, [HEADER, *rows])
+
+
+def read_cells(cells, missing, ks, trials):
+    """The rows that a job wrote, as lists of texts: {k: rows}, {k: reason}.
+
+    A file that does not hold what it should is refused by name.
+    """
+    reasons = {int(k): reason for _, k, reason in _read(missing, MISSING)}
+    rows = {k: [] for k in ks if k not in reasons}
+    try:
+        for row in _read(cells, HEADER):
+            rows[int(row[1])].append(row)
+        whole = all([int(row[2]) for row in each] == list(trials) for each in rows.values())
+    except (KeyError, ValueError):
+        whole = False
+    if not whole:
+        raise InputError(
+            f"{cells} does not hold the trials {trials[0]} to {trials[-1]} of each k (cut short "
+            "or altered): delete it and run again"
+        )
+    return rows, reasons
+
+
+def _read(path, header):
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    rows = list(csv.reader(lines))
+    if rows[:1] != [header] or any(len(row) != len(header) for row in rows):
+        raise InputError(f"{path} is cut short or altered: delete it and run again")
+    return rows[1:]

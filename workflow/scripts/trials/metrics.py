@@ -1,0 +1,66 @@
+"""The metrics of a selection: what they are called, how they are shown, how they are computed.
+
+Definition 2.2 of the paper has the errors; `loss`, on which Joint's distribution depends, and
+`recall` are recorded beside them.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Metric(NamedTuple):
+    """How people see a metric.
+
+    title: heads a panel.
+    axis: labels an axis.
+    padded: drawn with 1 added, on a logarithmic axis, as in the paper.
+    sequences_only: depends on the order of the items, which a set does not have.
+    """
+
+    title: str
+    axis: str
+    padded: bool
+    sequences_only: bool
+
+
+METRICS = {
+    "loss": Metric("Largest loss", "loss + 1", True, True),
+    "linf": Metric("Largest error", r"$\ell_\infty$ error + 1", True, True),
+    "l1": Metric("Sum of errors", r"$\ell_1$ error + 1", True, True),
+    "k_relative": Metric("k-relative error", r"$k$-relative error + 1", True, False),
+    "recall": Metric("Recall", "recall", False, False),
+    # It counts from 1: that is the paper's index, which counts from 0, padded.
+    "linf_index": Metric("Index of largest error", r"$\ell_\infty$ error index", False, True),
+}
+
+
+def measured(true, selected, ordered=True):
+    """All METRICS of a selection, from the true top-k counts and the counts of its items.
+
+    loss: the largest c_r - c_{s_r}; never negative, since no item has more than c_1.
+    linf: the largest |c_r - c_{s_r}|.
+    l1: the sum of all |c_r - c_{s_r}|.
+    k_relative: the largest c_k - c_{s_r}. It is never negative for k distinct items: at most
+        k - 1 items have a larger count than c_k, so one of the k has at most c_k.
+    recall: the share of items that belong to a true top k, those with a count of at least c_k.
+    linf_index: the 1-based place of the largest c_r - c_{s_r}, the first of several. As in the
+        published code, it is the largest signed difference that is looked for.
+
+    Without an order, what depends on it is None.
+    """
+    k_relative = int(true[-1] - selected.min())
+    recall = float(np.mean(selected >= true[-1]))
+    if not ordered:
+        return None, None, None, k_relative, recall, None
+    difference = true - selected
+    worst = int(difference.argmax())
+    distance = np.abs(difference)
+    return (
+        int(difference[worst]),
+        int(distance.max()),
+        int(distance.sum()),
+        k_relative,
+        recall,
+        worst + 1,
+    )
