@@ -5,19 +5,24 @@ CORES ?= 2
 EXTRAS ?=
 BIN := .venv/bin
 LOCKS := requirements.lock $(EXTRAS:%=requirements-%.lock)
-SNAKEMAKE := $(BIN)/snakemake --cores $(CORES) --scheduler greedy
+CONFIG ?=
+SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
+OVERLAY := $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup figures scaling report verify test quick-test check bench bench-data gallery lock clean
+.PHONY: help setup figures field time scaling report verify test quick-test check bench \
+	bench-data bench-pipeline gallery gallery-field lock clean
 
 help: ## list these targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## make .venv from the lock; skipped when the lock has not changed (EXTRAS=slurm: cluster)
+setup: ## make .venv from the lock; skipped when the lock has not changed (EXTRAS="slurm extras": see pyproject.toml)
 	@cat $(LOCKS) | cmp -s - .venv/installed.lock || $(MAKE) --no-print-directory .venv
 
 .PHONY: .venv
 .venv:
+	@case "$(CURDIR)" in *\ *) echo "$(CURDIR) has a blank, which Snakemake cannot handle:" \
+		"move the project to a folder without blanks."; exit 1;; esac
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "$(PYTHON) is too old: set PYTHON to a Python 3.11 or newer."; exit 1; }
 	$(PYTHON) -m venv --clear .venv
@@ -27,17 +32,23 @@ setup: ## make .venv from the lock; skipped when the lock has not changed (EXTRA
 		--no-build-isolation --editable .
 	@cat $(LOCKS) > .venv/installed.lock
 
-figures: setup ## make all results and figures
-	$(SNAKEMAKE) --quiet rules
+figures: setup ## make all results and figures (CONFIG=mine.yaml: of your config)
+	$(SNAKEMAKE) $(OVERLAY)
+
+field: setup ## compare all mechanisms at six epsilons, in field/ (CONFIG=mine.yaml: on your data)
+	$(SNAKEMAKE) --directory field --configfile workflow/field.yaml $(CONFIG)
+
+time: setup ## time the mechanisms again, and draw figure 3 anew
+	$(SNAKEMAKE) --forcerun timing $(OVERLAY)
 
 scaling: setup ## time the samplers against d and k, and draw the figure (a minute)
-	$(SNAKEMAKE) --quiet rules -- scaling
+	$(SNAKEMAKE) -- scaling
 
 report: figures ## make report.html, one page with all figures, tables and claims
-	$(SNAKEMAKE) --report report.html
+	$(BIN)/snakemake --report report.html $(OVERLAY)
 
 verify: figures ## compare this machine's error files with the published digests
-	$(BIN)/python -m workflow.scripts.verify
+	$(BIN)/python -m workflow.scripts.results.verify
 
 test: setup ## run all tests
 	$(BIN)/python -m pytest --numprocesses $(CORES)
@@ -51,15 +62,23 @@ check: setup ## check style and form: ruff, snakefmt, snakemake --lint
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 
-bench: setup ## time the samplers against the plain way
+bench: setup ## time the samplers against NumPy, the published algorithms and exact releases
 	$(BIN)/python -m tests.bench_mechanisms
+	$(BIN)/python -m tests.bench_release
+
+bench-pipeline: setup ## what the pipeline costs beside its work, and a sweep of 7,200 cells (10 minutes)
+	$(BIN)/python -m tests.bench_pipeline
 
 bench-data: setup ## count a MovieLens of 25 million generated ratings: seconds and memory
 	$(BIN)/python -m tests.bench_movielens
 
 gallery: figures scaling ## make the small pictures and the verdicts that the README shows
-	$(BIN)/python -m workflow.scripts.contact_sheet figures docs/gallery
+	$(BIN)/python -m workflow.scripts.figures.gallery figures docs/gallery
 	cp results/claims.md docs/claims.md
+
+gallery-field: field ## make the small pictures that docs/choosing.md shows
+	$(BIN)/python -m workflow.scripts.figures.gallery field/figures docs/gallery field- \
+		rivals winners epsilon-needed contributions joint-and-pair
 
 lock: ## pin the newest versions of all packages, with hashes
 	$(PYTHON) -m venv --clear .venv-lock
@@ -68,10 +87,12 @@ lock: ## pin the newest versions of all packages, with hashes
 		pyproject.toml
 	.venv-lock/bin/pip-compile $(PIP_COMPILE) --extra slurm --constraint requirements.lock \
 		--output-file requirements-slurm.lock pyproject.toml
+	.venv-lock/bin/pip-compile $(PIP_COMPILE) --extra parquet --extra zstd --extra opendp \
+		--constraint requirements.lock --output-file requirements-extras.lock pyproject.toml
 	rm -rf .venv-lock
 
 PIP_COMPILE := --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --no-header \
 	--no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
-clean: ## delete everything made, but not the environment
-	rm -rf .snakemake data/raw data/counts results figures logs report.html
+clean: ## delete everything made, but not the environment and the originals in data/raw
+	rm -rf .snakemake data/raw/*/verified data/counts results figures field logs report.html
