@@ -16,6 +16,7 @@ from snakemake.utils import update_config
 import mechanisms
 from workflow.scripts.common import InputError
 from workflow.scripts.config.check import check, epsilon_text
+from workflow.scripts.config.plan import Plan
 from workflow.scripts.config.structure import SCHEMA
 
 ROOT = Path(__file__).parents[1]
@@ -122,6 +123,22 @@ def test_a_file_may_be_named_from_the_working_directory_or_from_the_projects(tmp
     own = "{title: Own, source: file, file: data/embedded/games.csv, counts: {profile: true}}"
     plan = checked(changed(f"datasets: {{own: {own}}}"))
     assert plan["datasets"]["own"]["file"] == str(ROOT / "data/embedded/games.csv")
+
+
+@pytest.mark.parametrize(
+    ("changes", "run"),
+    [
+        ({"epsilons": [0.5], "mechanisms": ["joint", "laplace"]}, {"joint": ["0.5"]}),
+        ({"epsilons": [1, 0.5], "mechanisms": ["joint", "pair"]}, {"pair": ["1"]}),
+    ],
+)
+def test_the_field_can_be_run_at_other_epsilons(changes, run):
+    field = yaml.safe_load((ROOT / "workflow" / "field.yaml").read_text(encoding="utf-8"))
+    config = changed(field)
+    update_config(config, changes)
+    plan = Plan(config, ROOT)
+    for name, epsilons in run.items():
+        assert plan.epsilons_of(name) == epsilons
 
 
 def test_data_is_the_source_of_datasets_that_name_none():
