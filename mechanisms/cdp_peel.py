@@ -41,10 +41,10 @@ zero_delta = True
 
 
 def prepare(profile, k, epsilon, delta, neighbors):
-    return draws(profile, k, epsilon_per_round(k, epsilon, delta), neighbors)
+    return sampler(profile, k, epsilon_per_round(k, epsilon, delta), neighbors)
 
 
-def draws(profile, k, round_epsilon, neighbors):
+def sampler(profile, k, round_epsilon, neighbors):
     """`draw(rng)` for k rounds of the exponential mechanism with this epsilon' each."""
     rate = round_epsilon / (2 if neighbors == "swap" else 1)
     weights = ExponentialWeights(profile, k, rate)

@@ -37,4 +37,4 @@ def prepare(profile, k, epsilon, delta, neighbors, beta=2.0**-10):
     rate = loss_rate(epsilon, neighbors)
     all_sequences = np.log(profile.d - np.arange(k)).sum()
     tau = math.ceil((all_sequences - math.log(beta)) / rate)
-    return joint.draws(LossThreshold(profile, k, rate, clip=tau))
+    return joint.sampler(LossThreshold(profile, k, rate, clip=tau))

@@ -25,10 +25,10 @@ guarantee = "pure"
 
 
 def prepare(profile, k, epsilon, delta, neighbors):
-    return draws(LossThreshold(profile, k, loss_rate(epsilon, neighbors)))
+    return sampler(LossThreshold(profile, k, loss_rate(epsilon, neighbors)))
 
 
-def draws(thresholds):
+def sampler(thresholds):
     """`draw(rng)` for an exponential mechanism in threshold form."""
 
     def draw(rng):

@@ -49,7 +49,7 @@ _SINH = [1 / math.factorial(n) for n in range(19, 1, -2)]  # sinh(z)/z - 1 in po
 
 
 def prepare(profile, k, epsilon, delta, neighbors):
-    return cdp_peel.draws(profile, k, epsilon_per_round(k, epsilon, delta), neighbors)
+    return cdp_peel.sampler(profile, k, epsilon_per_round(k, epsilon, delta), neighbors)
 
 
 @functools.lru_cache(maxsize=4096)

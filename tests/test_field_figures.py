@@ -113,7 +113,7 @@ def test_long_names_stay_inside(tables, name):
 
 def test_every_entry_names_a_function_that_takes_what_it_gives():
     for entry in Field().figures().values():
-        wanted = inspect.signature(getattr(drawing, entry.draws)).parameters
+        wanted = inspect.signature(getattr(drawing, entry.function)).parameters
         given = {*entry.tables, *entry.shows}
         if "counts" in given:
             given = given - {"counts", "facts"} | {"profile"}

@@ -155,7 +155,7 @@ def draw(name, tables, experiment=None, profile=PROFILE, **changes):
             given[table] = columns.Table.of([list(rows), *rows.itertuples(index=False)])
     if "counts" in entry.tables:
         given["profile"] = profile
-    return getattr(drawing, entry.draws)(**given)
+    return getattr(drawing, entry.function)(**given)
 
 
 @pytest.fixture(scope="module")
@@ -185,7 +185,7 @@ def save(name, folder):
     entry = Experiment().figures()[name]
     tables = {table: folder / path for table, path in entry.tables.items()}
     files = folder / f"figures/{name}.png", folder / f"figures/{name}.pdf"
-    return drawing.draw(entry.draws, tables, entry.shows, *files)
+    return drawing.draw(entry.function, tables, entry.shows, *files)
 
 
 @pytest.fixture(scope="module")
@@ -714,7 +714,7 @@ def test_a_page_depends_on_its_own_dataset_only():
 
 def test_every_entry_names_a_function_that_takes_what_it_gives():
     for entry in Experiment().figures().values():
-        wanted = inspect.signature(getattr(drawing, entry.draws)).parameters
+        wanted = inspect.signature(getattr(drawing, entry.function)).parameters
         given = {*entry.tables, *entry.shows}
         if "counts" in given:
             given = given - {"counts", "facts"} | {"profile"}

@@ -11,7 +11,7 @@ from workflow.scripts.common import InputError
 from workflow.scripts.data.profiles import write_facts, write_profile
 from workflow.scripts.results.errors import write_errors
 from workflow.scripts.trials.cells import read_cells, run_cell, run_cells, write_cells
-from workflow.scripts.trials.draws import generator
+from workflow.scripts.trials.generators import generator
 from workflow.scripts.trials.metrics import METRICS, measured
 
 COUNTS = [100, 40, 40, 7, 1, 0]

@@ -10,7 +10,7 @@ import numpy as np
 import mechanisms
 from workflow.scripts.common import write_csv
 from workflow.scripts.data.profiles import read_profile
-from workflow.scripts.trials.draws import generator, prepared
+from workflow.scripts.trials.generators import generator, prepared
 
 HEADER = ("dataset", "epsilon", "k", "mechanism", "draw", "loss")
 

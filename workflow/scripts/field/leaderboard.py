@@ -28,7 +28,7 @@ import pandas as pd
 
 from workflow.scripts.results.comparing import rank_z, two_sided
 from workflow.scripts.results.tables import CELL, write_table
-from workflow.scripts.trials.draws import generator
+from workflow.scripts.trials.generators import generator
 
 GUARANTEES = {"pure": {"pure"}, "approx": {"approx"}, "either": {"pure", "approx"}}
 METRICS = {"sequence": ("linf", "l1", "k_relative", "recall"), "set": ("k_relative", "recall")}

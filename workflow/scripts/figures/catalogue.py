@@ -27,13 +27,13 @@ CONTRIBUTION_KS = (25, 95)  # the figure of contributions has the k nearest to t
 class Figure(NamedTuple):
     """An entry.
 
-    draws: the function of drawing.py; it gets the tables and what the figure shows.
+    function: of drawing.py, which draws it from the tables and what the figure shows.
     tables: {argument: path} of the files that it is drawn from.
     shows: its other arguments, plain values: an edit to any of them draws the figure anew.
     caption: for the report.
     """
 
-    draws: str
+    function: str
     tables: dict
     shows: dict
     caption: str
@@ -62,7 +62,7 @@ def figures(plan):
 
     entries = {
         "figure-1-gaps-and-errors": Figure(
-            draws="gaps_and_errors",
+            function="gaps_and_errors",
             tables=tables("errors", "missing", "gaps"),
             shows=on(*plan.datasets) | lines(main),
             caption="Gaps between the largest counts, l-infinity and l1 error of each dataset. "
@@ -70,14 +70,14 @@ def figures(plan):
         ),
         "figure-2-linf-index": settings["index_datasets"]
         and Figure(
-            draws="error_grid",
+            function="error_grid",
             tables=tables("errors", "missing"),
             shows=on(*settings["index_datasets"]) | lines(main) | {"metric": "linf_index"},
             caption=f"Place of the largest error in the sequence. {runs}.",
         ),
         "figure-3-time": timing["mechanisms"]
         and Figure(
-            draws="time_against_k",
+            function="time_against_k",
             tables=tables("timing"),
             shows=on(timing["dataset"]) | {"labels": plan.labels(*timing["mechanisms"])},
             caption="Seconds for one call of select, which sorts the counts, prepares and draws, "
@@ -87,19 +87,19 @@ def figures(plan):
             "same distributions, in the same colours.",
         ),
         "figure-4-histograms": Figure(
-            draws="histogram_grid",
+            function="histogram_grid",
             tables=tables("histograms"),
             shows=on(*plan.datasets),
             caption="How many items have which count.",
         ),
         "figure-5-k-relative": Figure(
-            draws="error_grid",
+            function="error_grid",
             tables=tables("errors", "missing"),
             shows=on(*plan.datasets) | lines(main) | {"metric": "k_relative"},
             caption=f"k-relative error. {runs}, values padded by 1.",
         ),
         "figure-6-all-mechanisms": Figure(
-            draws="all_metrics",
+            function="all_metrics",
             tables=tables("errors", "missing"),
             shows=on(settings["all_mechanisms_dataset"]) | lines(everyone),
             caption="Every mechanism and every error of the paper on one dataset. "
@@ -107,7 +107,7 @@ def figures(plan):
         ),
         "figure-7-pnf-joint": (len(pair) == 2 and small)
         and Figure(
-            draws="error_grid",
+            function="error_grid",
             tables=tables("errors", "missing"),
             shows=on(*plan.datasets) | lines([*pair, *rivals], small) | {"metric": "linf"},
             caption="l-infinity error of Joint and of its permute-and-flip form, for small k. "
@@ -115,7 +115,7 @@ def figures(plan):
         ),
         "error-against-epsilon": len(plan.epsilons) > 1
         and Figure(
-            draws="errors_against_epsilon",
+            function="errors_against_epsilon",
             tables=tables("errors", "missing"),
             shows=on(*plan.datasets)
             | {"labels": plan.labels(*everyone), "k": settings["epsilon_figure_k"]},
@@ -127,7 +127,7 @@ def figures(plan):
         entries |= _of_the_field(plan, everyone, on(*plan.datasets))
     for name in plan.datasets:
         entries[f"datasets/{name}"] = Figure(
-            draws="dataset_page",
+            function="dataset_page",
             tables={
                 "errors": f"results/errors/{name}.csv",
                 "missing": f"results/missing/{name}.csv",
@@ -154,14 +154,14 @@ def _of_the_field(plan, names, on):
     runs = f"{plan['trials']} trials, delta = {plan['delta']:g}, seed {plan['seed']}"
     return {
         "rivals": Figure(
-            draws="errors_by_dataset",
+            function="errors_by_dataset",
             tables=tables("errors", "missing"),
             shows=lines | {"ks": ks, "columns": [["linf", first], ["recall", first]]},
             caption=f"l-infinity error and recall of all mechanisms at epsilon = {first:g}; "
             f"{runs}. Mechanisms that give a set have a recall only.",
         ),
         "winners": Figure(
-            draws="winner_maps",
+            function="winner_maps",
             tables=tables("winners"),
             shows=on | {"labels": plan.labels(*names), "ks": ks} | _maps(plan, names),
             caption="The mechanism with the smallest median error at each k and epsilon; pure and "
@@ -169,7 +169,7 @@ def _of_the_field(plan, names, on):
             f"recall. Pale: a tie by a rank test; grey: nobody differs. {runs}.",
         ),
         "epsilon-needed": Figure(
-            draws="epsilon_needed",
+            function="epsilon_needed",
             tables=tables("errors"),
             shows=lines | {"ks": ks} | _maps(plan, names),
             caption="The smallest epsilon at which the median selection is perfect: no error in "
@@ -177,7 +177,7 @@ def _of_the_field(plan, names, on):
         ),
         "contributions": bounded
         and Figure(
-            draws="against_contributions",
+            function="against_contributions",
             tables=tables("errors"),
             shows=lines | {"epsilon": first, "ks": _near(CONTRIBUTION_KS, ks), "bounded": bounded},
             caption="Error against the number c of items that a user contributes to, for the "
@@ -185,7 +185,7 @@ def _of_the_field(plan, names, on):
         ),
         "joint-and-pair": len(pair) == 2
         and Figure(
-            draws="errors_by_dataset",
+            function="errors_by_dataset",
             tables=tables("errors", "missing"),
             shows=on
             | {"labels": plan.labels(*pair), "approximate": [], "ks": ks}
@@ -215,7 +215,7 @@ def _near(wanted, ks):
 def scaling(plan):
     """The figure that has a target of its own, because its table takes a minute."""
     return Figure(
-        draws="scaling_panels",
+        function="scaling_panels",
         tables=tables("scaling"),
         shows={"labels": plan.labels(*plan["scaling"]["mechanisms"])},
         caption="Seconds for one call of select on generated counts.",

@@ -12,4 +12,4 @@ with logged(snakemake.log[0]):
     files = zip(snakemake.output.png, snakemake.output.pdf, strict=True)
     for (name, entry), (png, pdf) in zip(snakemake.params.figures.items(), files, strict=True):
         print(f"drawing {name}", flush=True)
-        draw(entry["draws"], entry["tables"], entry["shows"], png, pdf)
+        draw(entry["function"], entry["tables"], entry["shows"], png, pdf)

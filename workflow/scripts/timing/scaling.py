@@ -5,7 +5,7 @@ import numpy as np
 import mechanisms
 from workflow.scripts.results.tables import QUARTILES, summarised, write_table
 from workflow.scripts.timing.on_dataset import seconds_of_select
-from workflow.scripts.trials.draws import generator
+from workflow.scripts.trials.generators import generator
 
 # Those that hold, or draw, d k numbers; the others are timed at every size.
 PUBLISHED = ("joint_alg1", "pnf_peel_alg2")

@@ -15,7 +15,7 @@ import numpy as np
 import mechanisms
 from workflow.scripts.common import InputError, write_csv
 from workflow.scripts.data.profiles import read_profile
-from workflow.scripts.trials.draws import generator, prepared
+from workflow.scripts.trials.generators import generator, prepared
 from workflow.scripts.trials.metrics import METRICS, measured
 
 HEADER = ["epsilon", "k", "trial", *METRICS]

@@ -1,4 +1,4 @@
-"""Draws that depend on names: generators keyed by them, and mechanisms ready to draw."""
+"""Generators that depend on names only, and mechanisms ready to draw."""
 
 import hashlib
 
