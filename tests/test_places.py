@@ -83,7 +83,7 @@ def test_a_folder_that_cannot_be_written(folder, tmp_path):
 
 def test_a_blank_in_the_path_of_the_environment_is_refused_at_once(tmp_path, monkeypatch):
     """Snakemake puts the path of Python unquoted into the commands of jobs."""
-    monkeypatch.setattr(sys, "executable", "/home/me/my projects/.venv/bin/python")
+    monkeypatch.setattr(sys, "executable", "/srv/my projects/.venv/bin/python")
     with pytest.raises(InputError, match=r"has a blank.*move the project"):
         require_usable_places()
     blank = tmp_path / "my projects"

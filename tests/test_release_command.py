@@ -367,6 +367,8 @@ def test_an_interrupt_leaves_nothing_behind(folder):
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
+        # A shell that starts the tests in the background may have had it ignored.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     process.stdin.write(ROWS * 20_000)  # more than the pipe holds: it has begun to read
     process.stdin.flush()
