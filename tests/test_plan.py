@@ -13,7 +13,7 @@ import yaml
 import mechanisms
 from workflow.scripts.config.code import imported_files
 from workflow.scripts.config.plan import Plan
-from workflow.scripts.config.resources import memory_mb
+from workflow.scripts.config.resources import memory_mb, trial_minutes
 from workflow.scripts.data.profiles import write_facts, write_profile
 
 ROOT = Path(__file__).parents[1]
@@ -162,8 +162,15 @@ def test_memory_of_the_published_algorithm_grows_with_d_and_k(tmp_path):
     assert memory_mb(tmp_path / "toy.csv", facts, "joint", 195) == 500
     assert 2000 < memory_mb(tmp_path / "toy.csv", facts, "joint_alg1", 195) < 3000
     assert memory_mb(tmp_path / "toy.csv", facts, "joint", 5, written_out=True) > 500
+    assert memory_mb(tmp_path / "toy.csv", facts, "pair", 195) == 1000
     facts.write_text("")  # the job will say what is wrong with it
     assert memory_mb(tmp_path / "toy.csv", facts, "joint", 195) == 500
+
+
+def test_a_job_of_many_trials_or_of_pair_may_take_longer():
+    assert trial_minutes("joint", [5, 195], 1, 50) == 2
+    assert trial_minutes("joint", [5, 195], 1, 10_000) == 12
+    assert trial_minutes("pair", [5, 195], 1, 50) == 4
 
 
 def test_the_picture_of_the_rules_is_that_of_snakemake():

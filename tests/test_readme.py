@@ -1,6 +1,7 @@
 """What the README shows is run as it stands there."""
 
 import gzip
+import importlib
 import re
 import subprocess
 import sys
@@ -55,6 +56,14 @@ def test_make_targets_and_commands_that_a_page_names_exist(page):
     for module in re.findall(r"python -m ((?:tests|workflow|release)[\w.]*)", text):
         path = ROOT / module.replace(".", "/")
         assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module
+
+
+@pytest.mark.parametrize(
+    "module", [*(path.stem for path in (ROOT / "tests").glob("bench_*.py")), "foods_positions"]
+)
+def test_programs_behind_the_numbers_can_be_started(module):
+    """They are not run here; but what they import must be there."""
+    assert importlib.import_module(f"tests.{module}").__doc__
 
 
 @pytest.mark.slow

@@ -29,7 +29,12 @@ rule trials:
             plan.setting(names.mechanism)["mechanism"],
             max(plan.chunks()[names.ks]),
         ),
-        runtime=lambda names: trial_minutes(plan.chunks()[names.ks], names.first, names.last),
+        runtime=lambda names: trial_minutes(
+            plan.setting(names.mechanism)["mechanism"],
+            plan.chunks()[names.ks],
+            names.first,
+            names.last,
+        ),
     params:
         seed=plan["seed"],
         ks=lambda names: plan.chunks()[names.ks],
