@@ -63,36 +63,33 @@ check: setup ## check style and form: ruff, snakefmt, snakemake --lint
 	$(BIN)/snakemake --lint
 
 bench: setup ## time the samplers against NumPy, the published algorithms and exact releases
-	$(BIN)/python -m tests.bench_mechanisms
-	$(BIN)/python -m tests.bench_release
+	$(BIN)/python -m benchmarks.mechanisms
+	$(BIN)/python -m benchmarks.release
 
 bench-pipeline: setup ## what the pipeline costs beside its work, and a sweep of 7,200 cells (10 minutes)
-	$(BIN)/python -m tests.bench_pipeline
+	$(BIN)/python -m benchmarks.pipeline
 
 bench-data: setup ## count a MovieLens of 25 million generated ratings: seconds and memory
-	$(BIN)/python -m tests.bench_movielens
+	$(BIN)/python -m benchmarks.movielens
 
 gallery: figures scaling ## make the small pictures and the verdicts that the README shows
-	$(BIN)/python -m workflow.scripts.figures.gallery figures docs/gallery
+	$(BIN)/python -m tools.gallery figures docs/gallery
 	cp results/claims.md docs/claims.md
 
 gallery-field: field ## make the small pictures that docs/choosing.md shows
-	$(BIN)/python -m workflow.scripts.figures.gallery field/figures docs/gallery field- \
+	$(BIN)/python -m tools.gallery field/figures docs/gallery field- \
 		rivals winners epsilon-needed contributions joint-and-pair
+
+LOCK := .venv-lock/bin/uv pip compile --quiet --upgrade --generate-hashes --no-header --no-annotate \
+	--no-emit-index-url --python-version 3.11 pyproject.toml
 
 lock: ## pin the newest versions of all packages, with hashes
 	$(PYTHON) -m venv --clear .venv-lock
-	.venv-lock/bin/pip install --quiet --disable-pip-version-check pip-tools
-	.venv-lock/bin/pip-compile $(PIP_COMPILE) --extra dev --output-file requirements.lock \
-		pyproject.toml
-	.venv-lock/bin/pip-compile $(PIP_COMPILE) --extra slurm --constraint requirements.lock \
-		--output-file requirements-slurm.lock pyproject.toml
-	.venv-lock/bin/pip-compile $(PIP_COMPILE) --extra parquet --extra zstd --extra opendp \
-		--constraint requirements.lock --output-file requirements-extras.lock pyproject.toml
+	.venv-lock/bin/pip install --quiet --disable-pip-version-check uv
+	$(LOCK) --extra pipeline --extra dev --output-file requirements.lock
+	for extra in slurm extras site; do $(LOCK) --extra $$extra --constraint requirements.lock \
+		--output-file requirements-$$extra.lock || exit 1; done
 	rm -rf .venv-lock
-
-PIP_COMPILE := --quiet --upgrade --generate-hashes --allow-unsafe --strip-extras --no-header \
-	--no-annotate --no-emit-index-url --no-emit-find-links --no-emit-trusted-host
 
 clean: ## delete everything made, but not the environment and the originals in data/raw
 	rm -rf .snakemake data/raw/*/verified data/counts results figures field logs report.html

@@ -30,7 +30,7 @@ include: "workflow/rules/timing.smk"
 include: "workflow/rules/results.smk"
 include: "workflow/rules/figures.smk"
 include: "workflow/rules/claims.smk"
-include: "workflow/rules/field.smk"
+include: "workflow/rules/ranking.smk"
 
 
 # ------------------------------------------------------------- target rules

@@ -1,7 +1,7 @@
 """Differentially private top-k selection: one contract, one module per mechanism.
 
     import numpy as np
-    import mechanisms
+    from dp_topk import mechanisms
 
     joint = mechanisms.get("joint")
     draw = joint.prepare(counts, k=10, epsilon=1.0)   # all the work that needs no randomness
@@ -49,9 +49,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms._profile import Profile
-from mechanisms._ranked import ranked
-from mechanisms._unavailable import Unavailable
+from ._profile import Profile
+from ._ranked import ranked
+from ._unavailable import Unavailable
 
 __all__ = ["Mechanism", "Profile", "Unavailable", "get", "names"]
 
@@ -93,7 +93,7 @@ def get(name):
         raise ValueError(
             f"{name} needs the package {needed}; install it with pip install {needed}."
         )
-    module = importlib.import_module(f"mechanisms.{name}")
+    module = importlib.import_module(f"{__name__}.{name}")
     return Mechanism(
         name=name,
         label=module.label,

@@ -29,8 +29,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mechanisms._pair_level import Level, inner_ranks
-from mechanisms._sequences import _LIGHT, _choose
+from ._pair_level import Level, inner_ranks
+from ._sequences import _LIGHT, _choose
 
 _BITS = (0, 3, 6, 9, 12, 15)  # of the levels, each several times the work of the one before
 _NONE = len(_BITS)

@@ -56,7 +56,7 @@ import math
 
 import numpy as np
 
-from mechanisms._sequences import sequence_at
+from ._sequences import sequence_at
 
 _SLACK = 1 + 1e-11
 _TINY = 1e-280  # below it a double may have lost digits

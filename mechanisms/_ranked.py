@@ -11,7 +11,7 @@ Memory: for one draw at most about one copy of the counts; for more of them up t
 
 import numpy as np
 
-from mechanisms._profile import Profile, checked_integers, deficits_below
+from ._profile import Profile, checked_integers, deficits_below
 
 _MANY = 2**20  # from so many items on, another copy of the counts is one too many
 _PART = 2**14  # items looked through at once: few enough for the cache, enough for NumPy

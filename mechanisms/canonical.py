@@ -33,8 +33,8 @@ Cost: sorting the counts, then O(k) per block of thresholds; O(k) per draw. Memo
 
 import numpy as np
 
-from mechanisms._binomials import log_binomials
-from mechanisms._sequences import LossThreshold, loss_rate, sequence_at
+from ._binomials import log_binomials
+from ._sequences import LossThreshold, loss_rate, sequence_at
 
 label = "Canonical"
 guarantee = "pure"

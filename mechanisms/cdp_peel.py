@@ -33,7 +33,7 @@ Cost: counting or sorting the counts, then O(log d) per proposal, one per round 
 
 import math
 
-from mechanisms._peeling import ExponentialWeights, peel
+from ._peeling import ExponentialWeights, peel
 
 label = "CDP-Peel"
 guarantee = "approx"

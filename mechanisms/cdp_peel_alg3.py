@@ -15,8 +15,8 @@ Cost: d Gumbels for each draw. Memory: a few copies of the counts.
 
 import numpy as np
 
-from mechanisms._noise import candidates, noisy_parts
-from mechanisms.cdp_peel import epsilon_per_round
+from ._noise import candidates, noisy_parts
+from .cdp_peel import epsilon_per_round
 
 label = "CDP-Peel, as published"
 guarantee = "approx"

@@ -24,8 +24,8 @@ import math
 
 import numpy as np
 
-from mechanisms import joint
-from mechanisms._sequences import LossThreshold, loss_rate
+from . import joint
+from ._sequences import LossThreshold, loss_rate
 
 label = "FastJoint"
 guarantee = "pure"

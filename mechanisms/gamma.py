@@ -17,7 +17,7 @@ Cost: one noise per distinct count and draw (`_noise`), instead of one per item.
 
 import numpy as np
 
-from mechanisms._noise import largest_noisy
+from ._noise import largest_noisy
 
 label = "Gamma"
 guarantee = "pure"

@@ -34,8 +34,8 @@ import math
 
 import numpy as np
 
-from mechanisms._noise import checked_contributions, largest_noisy
-from mechanisms._normal import quantile
+from ._noise import checked_contributions, largest_noisy
+from ._normal import quantile
 
 label = "Gaussian"
 guarantee = "approx"

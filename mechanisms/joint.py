@@ -18,7 +18,7 @@ Cost: counting or sorting the counts (`_ranked`), then O(k) per block of thresho
     draw. Memory: at most one copy of the counts. No array of d times k.
 """
 
-from mechanisms._sequences import LossThreshold, loss_rate
+from ._sequences import LossThreshold, loss_rate
 
 label = "Joint"
 guarantee = "pure"

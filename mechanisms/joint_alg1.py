@@ -16,7 +16,7 @@ Cost: O(d k log(d k)) time and O(d k) memory, about 48 bytes for each of the d k
 
 import numpy as np
 
-from mechanisms._sequences import loss_rate, sequence_at
+from ._sequences import loss_rate, sequence_at
 
 label = "Joint, as published"
 guarantee = "pure"

@@ -24,7 +24,7 @@ import math
 
 import numpy as np
 
-from mechanisms._noise import checked_contributions, largest_noisy
+from ._noise import checked_contributions, largest_noisy
 
 label = "Laplace"
 guarantee = "pure"

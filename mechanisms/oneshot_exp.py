@@ -24,7 +24,7 @@ import math
 
 import numpy as np
 
-from mechanisms._noise import largest_noisy
+from ._noise import largest_noisy
 
 label = "Oneshot-Exp"
 guarantee = "pure"

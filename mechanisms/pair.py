@@ -30,9 +30,9 @@ Cost: where few items are within the noise of each other, dozens of small tables
 
 import numpy as np
 
-from mechanisms._pair_blocks import Distances
-from mechanisms._sequences import loss_rate
-from mechanisms._unavailable import Unavailable
+from ._pair_blocks import Distances
+from ._sequences import loss_rate
+from ._unavailable import Unavailable
 
 label = "Pair"
 guarantee = "pure"

@@ -39,7 +39,7 @@ Cost: the draws of `joint`, times fewer than 1.31 on average for the heads that 
 
 import math
 
-from mechanisms._sequences import LossThreshold, loss_rate
+from ._sequences import LossThreshold, loss_rate
 
 label = "PNF-Joint"
 guarantee = "pure"

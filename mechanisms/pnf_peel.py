@@ -28,7 +28,7 @@ Cost: counting or sorting the counts, then per round fewer than 1.31 proposals o
 
 import math
 
-from mechanisms._peeling import ExponentialWeights, peel
+from ._peeling import ExponentialWeights, peel
 
 label = "PNF-Peel"
 guarantee = "pure"

@@ -38,7 +38,7 @@ Cost: that of `cdp_peel`, besides about a millisecond for epsilon', once for eac
 import functools
 import math
 
-from mechanisms import cdp_peel
+from . import cdp_peel
 
 label = "RDP-Peel"
 guarantee = "approx"

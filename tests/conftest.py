@@ -5,7 +5,7 @@ import os
 
 import pytest
 
-from tests.pipeline import TINY, Project
+from tests.copies import TINY, Project
 
 
 @pytest.fixture(scope="session")

@@ -7,7 +7,7 @@ enumerates them.)
 
 import numpy as np
 
-import mechanisms
+from dp_topk import mechanisms
 from workflow.scripts.common import write_csv
 from workflow.scripts.data.profiles import read_profile
 from workflow.scripts.trials.generators import generator, prepared

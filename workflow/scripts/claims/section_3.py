@@ -4,7 +4,7 @@ import tracemalloc
 
 import numpy as np
 
-import mechanisms
+from dp_topk import mechanisms
 from workflow.scripts.claims import small_cases
 from workflow.scripts.claims.evidence import PAPER_NAMES, PEELING, SIX
 from workflow.scripts.claims.judging import (

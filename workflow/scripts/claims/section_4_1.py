@@ -1,6 +1,6 @@
 """Claims of section 4.1: the mechanisms to compare with.
 
-That PNF-Peel and CDP-Peel keep their guarantees is enumerated in tests/test_privacy.py.
+That PNF-Peel and CDP-Peel keep their guarantees is enumerated in tests/mechanisms/test_privacy.py.
 """
 
 from workflow.scripts.claims import small_cases

@@ -8,7 +8,7 @@ import math
 import os
 from pathlib import Path
 
-import mechanisms
+from dp_topk import mechanisms
 from workflow.scripts.common import InputError
 from workflow.scripts.config.reading import merged, plain, pop_nulls, typed
 from workflow.scripts.config.structure import check_structure, default

@@ -41,4 +41,4 @@ def _imports(source, package):
             origin = ".".join([*(above if node.level else []), *filter(None, [node.module])])
             found.add(origin)
             found.update(f"{origin}.{alias.name}" for alias in node.names)
-    return sorted(name for name in found if name.split(".")[0] in ("mechanisms", "workflow"))
+    return sorted(name for name in found if name.split(".")[0] in ("dp_topk", "workflow"))

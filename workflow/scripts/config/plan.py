@@ -8,7 +8,7 @@ import itertools
 import json
 from pathlib import Path
 
-import mechanisms
+from dp_topk import mechanisms
 from workflow.scripts.config.check import check, epsilon_text
 from workflow.scripts.config.code import imported_files
 
@@ -179,8 +179,8 @@ class Plan:
 
     def code_of(self, *names):
         """Files of the mechanisms and all that they import of the package."""
-        modules = [f"mechanisms.{self.variant(name)[0]}" for name in names]
-        return self.here(*sorted(imported_files(self.root, "mechanisms", *modules)))
+        modules = [f"dp_topk.mechanisms.{self.variant(name)[0]}" for name in names]
+        return self.here(*sorted(imported_files(self.root, "dp_topk.mechanisms", *modules)))
 
     def code_of_step(self, module):
         """Files of the pipeline that a step imports: they are inputs, so an edit reruns it."""

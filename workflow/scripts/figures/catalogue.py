@@ -1,6 +1,6 @@
 """Every figure, one entry each: what it is drawn from, what it shows, its caption.
 
-A new figure is an entry here and a function in drawing.py or field.py, nothing else. The rules
+A new figure is an entry here and a function in drawing.py or ranking.py, nothing else. The rules
 read this module whenever Snakemake starts, so it names the functions and imports no Matplotlib.
 """
 

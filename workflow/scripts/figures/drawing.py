@@ -13,14 +13,6 @@ from workflow.scripts.data.describe import rows_of_gaps, rows_of_histograms
 from workflow.scripts.data.profiles import read_profile
 from workflow.scripts.figures import notes
 from workflow.scripts.figures.columns import Table, read
-from workflow.scripts.figures.field import (  # noqa: F401 (the catalogue names them)
-    MAPS,
-    against_contributions,
-    epsilon_needed,
-    errors_by_dataset,
-    winner_maps,
-    winners_panels,
-)
 from workflow.scripts.figures.panels import (
     errors_panel,
     gaps_panel,
@@ -29,6 +21,14 @@ from workflow.scripts.figures.panels import (
     log_axis,
     log_axis_at,
     times_panel,
+)
+from workflow.scripts.figures.ranking import (  # noqa: F401 (the catalogue names them)
+    MAPS,
+    against_contributions,
+    epsilon_needed,
+    errors_by_dataset,
+    winner_maps,
+    winners_panels,
 )
 from workflow.scripts.figures.sheet import Sheet
 from workflow.scripts.figures.style import save, styled

@@ -9,7 +9,7 @@ import time
 
 import numpy as np
 
-import mechanisms
+from dp_topk import mechanisms
 from workflow.scripts.common import InputError
 from workflow.scripts.data.profiles import read_profile
 from workflow.scripts.results.tables import CELL, QUARTILES, summarised, write_table

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-import mechanisms
+from dp_topk import mechanisms
 from workflow.scripts.common import InputError, write_csv
 from workflow.scripts.data.profiles import read_profile
 from workflow.scripts.trials.generators import generator, prepared

@@ -4,7 +4,7 @@ import hashlib
 
 import numpy as np
 
-import mechanisms
+from dp_topk import mechanisms
 from workflow.scripts.common import InputError
 
 

@@ -1,0 +1,119 @@
+"""An exponential mechanism whose losses are integers, drawn exactly through a threshold.
+
+`mechanisms/_sequences.py` has the derivation. In short: let N(v) be the number of outputs with
+loss at most v. Draw T with P(T = v) ~ N(v) e^(-rate v), v = 0, 1, 2, ..., and then an output
+uniformly among the N(T) with loss at most T. Its probability is proportional to e^(-rate loss).
+
+Thresholds are drawn by blocks. All of a block [a, b] are proposed with the weight N(b) in place of
+N(v), which is a geometric series:
+
+    (1 - e^-rate) sum_{v=a..b} N(b) e^(-rate v) = N(b) (e^(-rate a) - e^(-rate (b + 1))).
+
+An output is then drawn among the N(b), and accepted if its loss is at most v: with probability
+N(v) / N(b), as it must be, and then it is uniform among the N(v). From the largest loss on, N is
+constant, and one block without an end has all that follows.
+
+A block has 2**m thresholds a + j, and e^(-rate j) is the product of e^(-rate 2**i) over the binary
+digits i of j that are 1. So the digits are independent, and digit i is 1 with probability
+x / (1 + x), x = e^(-rate 2**i): one draw between two weights for each.
+
+Where blocks are cut changes how many proposals are rejected, not the distribution of what is
+accepted. That is why `cut` may use floating point. Nothing else does.
+"""
+
+import functools
+import math
+from decimal import Decimal
+from itertools import pairwise
+
+from ._lottery import ZERO, Lottery, directed, exp_minus, integer
+
+ONE = Decimal(1), Decimal(1)  # the enclosure of 1
+
+
+class Threshold:
+    """Outputs with probability proportional to e^(-rate loss).
+
+    outputs: see `release._outputs`.
+    rate: a Fraction above 0.
+    """
+
+    def __init__(self, outputs, rate):
+        self.outputs = outputs
+        number = functools.cache(outputs.number)
+        self.starts = cut(number, outputs.spread, rate)
+        self.ends = [start - 1 for start in self.starts[1:]] + self.starts[-1:]
+        numbers = [number(end) for end in self.ends]
+        self.blocks = Lottery(functools.partial(block_weights, self.starts, numbers, rate))
+        self.digits = [
+            Lottery(functools.partial(digit_weights, rate * 2**i))
+            for i in range(self.starts[-1].bit_length())
+        ]
+
+    def draw(self, randbits):
+        """The ranks of one output."""
+        while (ranks := self.propose(randbits)) is None:
+            pass
+        return ranks
+
+    def propose(self, randbits):
+        """The ranks of one output, or None if the proposal is rejected."""
+        block = self.blocks.draw(randbits)
+        start, end = self.starts[block], self.ends[block]
+        digits = self.digits[: (end - start).bit_length()]
+        offset = sum(digit.draw(randbits) << i for i, digit in enumerate(digits))
+        return self.outputs.draw(end, start + offset, randbits)
+
+
+def block_weights(starts, numbers, rate, digits):
+    """Enclosures of N(b) (e^(-rate a) - e^(-rate (b + 1))) for each block; the last never ends."""
+    down, up = directed(digits)
+    edges = [*(exp_minus(rate * start, digits) for start in starts), (ZERO, ZERO)]
+    for number, (low, high), (next_low, next_high) in zip(numbers, edges, edges[1:], strict=False):
+        fewest, most = integer(number, digits)
+        at_least = down.multiply(fewest, down.subtract(low, next_high))
+        yield max(at_least, ZERO), up.multiply(most, up.subtract(high, next_low))
+
+
+def digit_weights(x, digits):
+    """Enclosures of the weights of a binary digit: 1 for 0, and e^-x for 1."""
+    return [ONE, exp_minus(x, digits)]
+
+
+def cut(number, spread, rate):
+    """Where blocks of 2**m thresholds start; the last start is that of the block without an end.
+
+    Blocks are split until the proposals weigh at most twice what they are proposed for: then half
+    of them are accepted. N grows with v, so a block [a, b] is due at least N(a) / N(b) of what it
+    weighs. In doubles: only time depends on it.
+    """
+    rate = float(min(max(rate, 1e-300), 1e300))
+    log_number = functools.cache(lambda threshold: math.log(number(threshold)))
+    powers = (spread - 1).bit_length() + 1 if spread else 0
+    starts = [0, *(2**i for i in range(powers))]
+    while True:
+        blocks = [*pairwise(starts), (starts[-1], math.inf)]
+        series = [log_series(rate, start, stop - start) for start, stop in blocks]
+        high = [log_number(stop - 1) for _, stop in blocks[:-1]] + [log_number(starts[-1])]
+        low = [log_number(start) for start in starts]
+        scale = max(map(sum, zip(high, series, strict=True)))
+        upper = [math.exp(h + s - scale) for h, s in zip(high, series, strict=True)]
+        lower = [math.exp(v + s - scale) for v, s in zip(low, series, strict=True)]
+        excess = [most - least for most, least in zip(upper, lower, strict=True)]
+        if 2 * sum(excess) <= sum(upper):
+            return starts
+        worst = sum(excess) / (2 * len(excess))
+        starts = [
+            part
+            for (start, stop), surplus in zip(blocks, excess, strict=True)
+            for part in (quarters(start, stop) if surplus > worst else (start,))
+        ]
+
+
+def log_series(rate, start, size):
+    """log of (1 - e^-rate) times the sum of e^(-rate v) over thresholds from `start` on."""
+    return math.log(-math.expm1(-rate * size)) - rate * start
+
+
+def quarters(start, stop):
+    return range(start, stop, max(1, (stop - start) // 4))

@@ -1,0 +1,196 @@
+"""Throw-away copies of the project in which tests run Snakemake."""
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import yaml
+
+ROOT = Path(__file__).parents[1]
+SNAKEMAKE = Path(sys.executable).with_name("snakemake")
+
+# All that a run, or a test of what was added to the copy, reads.
+NEEDED = (
+    "Snakefile", "config.yaml", "environment.yml", "requirements.lock", "pyproject.toml",
+    "mechanisms", "dp_topk", "workflow", "profiles/default", "data/embedded", "tests",
+)  # fmt: skip
+
+# Laid over tests/config.yaml: every rule still has work, but not much. With an epsilon this
+# small, no two trials are the same.
+TINY = {
+    "ks": [2, 5],
+    "epsilons": [0.01],
+    "trials": 3,
+    "cells_per_job": 1,
+    "trials_per_job": 1,
+    "mechanisms": ["joint", "cdp_peel"],
+    "timing": {
+        "trials": 1,
+        "mechanisms": dict.fromkeys(("pnf_peel", "cdp_peel", "pnf_peel_alg2", "cdp_peel_alg3")),
+    },
+    "datasets": {"books": None},
+}
+
+# Arguments for the part of a run that has no times and no pictures, and what it makes.
+ERRORS = ("--until", "errors", "datasets")
+LASTING = (
+    "data/counts/*", "results/trials/*/*/*", "results/trials/*.csv", "results/errors/*",
+    "results/missing/*", "results/trials.csv", "results/errors.csv", "results/missing.csv",
+    "results/datasets.csv", "results/gaps.csv", "results/histograms.csv",
+)  # fmt: skip
+
+# A mechanism that waits for the test. Like all of these toys, it gives the right answer.
+SLOW = """
+import time
+from pathlib import Path
+
+label, guarantee = "Slow", "pure"
+
+
+def prepare(profile, k, epsilon, delta, neighbors):
+    Path("begun").touch()
+    deadline = time.monotonic() + 60
+    while not Path("go-on").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return lambda rng: rng.permutation(k)
+"""
+
+
+class Project:
+    """A copy of the project; `config` is laid over config.yaml and tests/config.yaml."""
+
+    def __init__(self, root, config=None):
+        self.root = Path(root)
+        self.config = config or {}
+        if not (self.root / "Snakefile").exists():
+            for name in NEEDED:
+                self._take(name)
+
+    def _take(self, name):
+        source, target = ROOT / name, self.root / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            ignored = shutil.ignore_patterns("__pycache__", ".*")
+            shutil.copytree(source, target, symlinks=True, ignore=ignored)
+        else:
+            shutil.copy2(source, target)
+
+    def copy(self, root, config=None):
+        """A copy of all of it, with the times of files: a run in it finds it up to date."""
+        shutil.copytree(self.root, root, symlinks=True)
+        return Project(root, config or self.config)
+
+    def start(self, *arguments, cores=2, cwd=None, **environment):
+        """Start Snakemake with these arguments, in a process group of its own."""
+        if "--configfile" not in arguments:
+            overlay = self.root / "tests" / "overlay.yaml"
+            overlay.write_text(yaml.safe_dump(self.config), encoding="utf-8")
+            arguments = (*arguments, "--configfile", self.root / "tests" / "config.yaml", overlay)
+        command = [SNAKEMAKE, *arguments, "--cores", str(cores)]
+        variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+        # A file, not a pipe: nobody has to read it, and jobs may outlive Snakemake.
+        printed = tempfile.TemporaryFile()  # noqa: SIM115
+        process = subprocess.Popen(
+            [*command, "--nocolor"],
+            cwd=cwd or self.root,
+            env=variables | environment,
+            stdin=subprocess.DEVNULL,
+            stdout=printed,
+            stderr=printed,
+            start_new_session=True,
+        )
+        process.printed = printed
+        return process
+
+    def run(self, *arguments, **options):
+        """Run Snakemake to its end; `stdout` of the answer is all that was printed."""
+        return ended(self.start(*arguments, **options))
+
+    def finishes(self, *arguments, **options):
+        """Run Snakemake, which must succeed; what it printed."""
+        done = self.run(*arguments, **options)
+        assert done.returncode == 0, done.stdout
+        return done.stdout
+
+    def resumes(self, *arguments, **options):
+        """Run Snakemake after a run that was cut off, as its message and the README say."""
+        self.finishes("--unlock")
+        return self.finishes(*arguments, **options)
+
+    def fails(self, *arguments, **options):
+        """Run Snakemake, which must fail without a traceback on the terminal; what it printed."""
+        done = self.run(*arguments, **options)
+        assert done.returncode == 1, done.stdout
+        assert "Traceback" not in done.stdout, done.stdout
+        return done.stdout
+
+    def pending(self):
+        """Files that a run would make now."""
+        table = self.finishes("--summary")
+        rows = [line.split("\t") for line in table.splitlines() if line.count("\t") == 5]
+        assert rows, table
+        return {row[0] for row in rows if row[5] == "update pending"}
+
+    def lasting(self, folder=None):
+        """Contents of the files that are the same after every run of this config."""
+        folder = folder or self.root
+        paths = (path for pattern in LASTING for path in folder.glob(pattern))
+        return {str(path.relative_to(folder)): path.read_bytes() for path in paths}
+
+    def unfinished(self):
+        """Files that were being written when something stopped it."""
+        folders = (self.root / name for name in ("data/counts", "results", "figures"))
+        return [path for folder in folders for path in folder.rglob(".*")]
+
+
+def ended(process, timeout=300):
+    """Wait until a started Snakemake has ended; `stdout` of the answer is all that was printed."""
+    try:
+        process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGKILL)
+        raise
+    with process.printed:
+        return subprocess.CompletedProcess(
+            process.args, process.returncode, printed_so_far(process), ""
+        )
+
+
+def printed_so_far(process):
+    """What a started Snakemake and its jobs have printed."""
+    # Not by seeking: the processes would go on writing there.
+    return os.pread(process.printed.fileno(), 10**7, 0).decode("utf-8", "replace")
+
+
+def until(condition, process, seconds=60):
+    """Wait until something is the case while a started Snakemake runs."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if process.poll() is not None or time.monotonic() > deadline:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise AssertionError(f"it never came to that:\n{printed_so_far(process)}")
+        time.sleep(0.02)
+
+
+@contextlib.contextmanager
+def mounted(folder, options):
+    """Mount an empty file system in memory there; PermissionError where that is not allowed."""
+    folder.mkdir(parents=True, exist_ok=True)
+    command = ["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder]
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True)
+    except FileNotFoundError:
+        raise PermissionError("there is no `mount`") from None
+    if answer.returncode:
+        raise PermissionError(answer.stderr.strip())
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", folder], check=True)

@@ -1,0 +1,118 @@
+"""What the README shows is run as it stands there."""
+
+import gzip
+import importlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+
+from dp_topk import mechanisms
+from tests.copies import Project
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+PAGES = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), ROOT / "data/README.md"])
+
+
+def example(name):
+    """The code block after the comment <!-- test: name -->."""
+    return re.search(rf"<!-- test: {name} -->\n```\w+\n(.*?)```", README, re.DOTALL)[1]
+
+
+def test_using_the_samplers():
+    names = {}
+    exec(example("use"), names)
+    assert len(set(names["items"].tolist())) == 3
+    assert set(names["items"].tolist()) <= set(range(len(names["counts"])))
+
+
+def test_the_table_of_mechanisms_is_complete():
+    page = (ROOT / "docs/mechanisms.md").read_text(encoding="utf-8")
+    listed = re.findall(r"^\| `(\w+)` \|.*?\| (ε-DP|\(ε, δ\)-DP) \|", page, re.MULTILINE)
+    guarantees = {"ε-DP": "pure", "(ε, δ)-DP": "approx"}
+    assert {name: guarantees[text] for name, text in listed} == {
+        name: mechanisms.get(name).guarantee for name in mechanisms.SHIPPED
+    }
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_files_that_a_page_links_to_exist(page):
+    text = page.read_text(encoding="utf-8")
+    links = [*re.findall(r"\]\(([^)#: ]+)\)", text), *re.findall(r"^\[[^]]+\]: ([^:\s]+)$", text)]
+    assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_make_targets_and_commands_that_a_page_names_exist(page):
+    text = page.read_text(encoding="utf-8")
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    named = set(re.findall(r"(?:^|`)make ([a-z-]+)", text, re.MULTILINE))
+    assert named <= set(re.findall(r"^([a-z-]+):", makefile, re.MULTILINE))
+    for module in re.findall(r"python -m ((?:benchmarks|tools|workflow|dp_topk)[\w.]*)", text):
+        path = ROOT / module.replace(".", "/")
+        assert path.with_suffix(".py").exists() or (path / "__main__.py").exists(), module
+
+
+@pytest.mark.parametrize(
+    "module", [*(path.stem for path in (ROOT / "benchmarks").glob("[a-z]*.py"))]
+)
+def test_programs_behind_the_numbers_can_be_started(module):
+    """They are not run here; but what they import must be there."""
+    assert importlib.import_module(f"benchmarks.{module}").__doc__
+
+
+@pytest.mark.slow
+def test_adding_a_dataset_an_epsilon_and_a_mechanism(tmp_path):
+    config = yaml.safe_load(example("dataset")) | yaml.safe_load(example("epsilon"))
+    config |= {"mechanisms": ["joint", "em_peel"], "trials_per_job": 4, "ks": [2, 5]}
+    project = Project(tmp_path / "project", config)
+    votes = np.random.default_rng(1).integers(0, 1000, 50)
+    rows = "".join(f"{pet},{count}\n" for pet, count in enumerate(votes))
+    (project.root / "pets.csv").write_text(f"pet,votes\n{rows}")
+    (project.root / "mechanisms" / "em_peel.py").write_text(example("mechanism"))
+    project.finishes()
+
+    errors = (project.root / "results" / "errors.csv").read_text().splitlines()
+    cells = {tuple(line.split(",")[:3]) for line in errors[1:]}
+    for mechanism in ("joint", "em_peel"):
+        for epsilon in ("0.5", "1", "2"):
+            assert ("pets", mechanism, epsilon) in cells
+    for figure in ("datasets/pets", "error-against-epsilon", "figure-1-gaps-and-errors"):
+        assert (project.root / "figures" / f"{figure}.png").stat().st_size > 10_000
+
+    contract = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "em_peel"]
+    contract.append("tests/mechanisms/test_contract.py")
+    done = subprocess.run(contract, cwd=project.root, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
+    assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 20
+
+
+def test_the_readme_tells_the_verdicts_that_docs_claims_has():
+    claims = (ROOT / "docs/claims.md").read_text("utf-8")
+    said = re.search(r"of (\d+) statements, (\d+) hold, (\d+) hold partly and (\d+)", README)
+    statements, *verdicts = map(int, said.groups())
+    paper, _, _ = claims.partition("\n## This project")
+    found = re.findall(r"^\| \*\*([a-z ]+)\*\*", paper, re.MULTILINE)
+    assert statements == len(found)
+    assert verdicts == [found.count(word) for word in ("holds", "partly", "does not hold")]
+
+
+@pytest.mark.slow
+def test_the_own_dataset_example_as_it_stands(tmp_path):
+    """A semicolon-separated gzip file of 50 items, fewer than the largest k, to its page."""
+    project = Project(tmp_path / "project")
+    (project.root / "mine.yaml").write_text(example("dataset").replace("pets.csv", "pets.csv.gz"))
+    votes = np.random.default_rng(2).integers(0, 1000, 50)
+    rows = "".join(f"pet {i};{count}\n" for i, count in enumerate(votes))
+    (project.root / "pets.csv.gz").write_bytes(gzip.compress(f"pet;votes\n{rows}".encode()))
+    page = "figures/datasets/pets.png"
+    printed = project.finishes(page, "--configfile", project.root / "mine.yaml")
+    assert (project.root / page).stat().st_size > 10_000
+    assert not re.search("books|foods|games|movies|news|tweets", printed.lower())
+    missing = (project.root / "results/missing/pets.csv").read_text().splitlines()
+    assert "pets,joint,1,55,pets has only 50 items" in missing

@@ -1,0 +1,228 @@
+"""Make the Foods profile: `python -m tools.foods [FILE]`.
+
+The file behind Foods (Amazon 2014, Grocery and Gourmet Food: ratings of each product) is not part
+of this repository. Published are its size, two of its counts, and two figures drawn from it. The
+figures were read pixel by pixel: data/foods/head.csv has the 290 largest counts as intervals,
+data/foods/bins.csv the number of items in seven bins from 50 up. This program draws counts that
+meet all of it; data/README.md names the sources.
+
+Exact. The number of items, the number of ratings, the largest and the tenth count.
+
+Drawn: the head. Each of the 290 counts gets a random place in its interval (see `position`). All
+are drawn anew until every bin that they fill is met and every item known from elsewhere has room,
+so the bins correct what was read roughly, and gaps and ties are irregular.
+
+Drawn: from 50 up to the head. The two lowest bins say how many counts; each is a random draw
+from the law below, given its bin.
+
+Modelled: below 50. Nothing is known there but the shares of items in two relatives, and how many
+items and ratings are left. Of all distributions with the mean that is left, the one closest to
+the law (in relative entropy) is proportional to law(n) * exp(-theta * n). Theta is chosen so that
+the counts, rounded to whole items, add up to the published total; nothing is drawn.
+
+The law. Let S(n) be the share of items with at least n ratings, and e(n) = -log S(n) / log n the
+exponent of the power law from S(1) = 1 through S(n). The relatives (their mean) give e up to
+n = 20, the head and the bins at 50, 176 and 302. Between these points e is linear in log n: a
+power law that steepens slowly, as such data does.
+
+The bytes. `random.Random.random` promises its stream for a seed, whole numbers are made from it
+by one multiplication, and logarithms are Python decimals, correctly rounded everywhere. So the
+file is the same on every machine.
+"""
+
+import csv
+import random
+import sys
+from bisect import bisect, bisect_left
+from collections import Counter
+from decimal import Context, Decimal, localcontext
+from itertools import accumulate, pairwise
+from math import ceil
+from operator import itemgetter
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from workflow.scripts.common import written
+
+DATA = Path(__file__).parents[1] / "data"
+PATH = DATA / "embedded" / "foods.csv"
+SEED = 2014
+
+# Published facts about the original file.
+ITEMS = 166_049
+RATINGS = 1_297_156
+# Single items have at least so many ratings. There has to be room for them below the largest item:
+# the first falls into the interval of rank 2.
+KNOWN_ITEMS = (3_749, 2_650, 1_547, 1_096, 1_022, 933, 861, 722, 667, 662, 606)
+
+# Shares of items with 1, 2 and 3 ratings, and with at least 5, 10 and 20 ...
+SHARES_KNOWN_FOR = ("=1", "=2", "=3", ">=5", ">=10", ">=20")
+# ... in all categories of Amazon 2014 together, and in Amazon Fine Foods 2012.
+RELATIVES = (
+    (".433", ".162", ".086", ".264", ".145", ".077"),
+    (".410", ".165", ".092", ".275", ".143", ".068"),
+)
+
+# In a test on a synthetic figure, rough counts were read 5 to 8 too high on average, with an error
+# of 11 (rms). That is what comes out if two in five are read one row, 16 ratings, too high: 6.4 on
+# average, 11 rms.
+ROW = 16
+ROUGH_ONE_ROW_TOO_HIGH = 0.4
+
+DIGITS = 30
+
+
+class Reading(NamedTuple):
+    """A row of head.csv: the count of this rank is from low to high, known in this way."""
+
+    rank: int
+    low: int
+    high: int
+    known: str
+
+
+class Bin(NamedTuple):
+    """A row of bins.csv: so many items have a count from `start` to just below `below`."""
+
+    start: Decimal
+    below: Decimal
+    items_low: int
+    items_high: int
+
+    def of(self, counts):
+        """How many of the counts are in this bin."""
+        return sum(self.start <= count < self.below for count in counts)
+
+    def met_by(self, counts):
+        return self.items_low <= self.of(counts) <= self.items_high
+
+
+def read_tables(folder=DATA / "foods"):
+    """(head, bins) from the two files, as lists of Reading, by rank, and Bin, ascending."""
+
+    def rows(name):
+        with open(Path(folder) / name, encoding="utf-8", newline="") as file:
+            return list(csv.reader(file))[1:]
+
+    head = [Reading(int(r), int(low), int(high), how) for r, low, high, how in rows("head.csv")]
+    bins = [Bin(Decimal(a), Decimal(b), int(m), int(n)) for a, b, m, n in rows("bins.csv")]
+    return head, bins
+
+
+def foods(head, bins, seed=SEED):
+    """The profile (counts, items) that follows from the tables, drawn with this seed."""
+    uniform = random.Random(seed).random
+    # The 290 read counts end inside the second bin, so they alone fill those from the third on.
+    lowest, second, *filled = bins
+    counts = draw_head(head, filled, uniform)
+    above = sum(count >= second.below for count in counts)
+    in_second = whole(uniform, second.items_low, second.items_high)
+    in_lowest = whole(uniform, lowest.items_low, lowest.items_high)
+    with localcontext(Context(prec=DIGITS)):
+        share = law(
+            (ceil(second.below), Decimal(above) / ITEMS),
+            (ceil(second.start), Decimal(above + in_second) / ITEMS),
+            (ceil(lowest.start), Decimal(above + in_second + in_lowest) / ITEMS),
+        )
+        for a_bin, missing in ((second, in_second - second.of(counts)), (lowest, in_lowest)):
+            counts += [draw(share, a_bin, uniform) for _ in range(missing)]
+        small = tail(share[: ceil(lowest.start) + 1], ITEMS - len(counts), RATINGS - sum(counts))
+    items = sorted((Counter(counts) | small).items(), reverse=True)
+    return tuple(np.array(column, dtype=np.int64) for column in zip(*items, strict=True))
+
+
+def draw_head(head, bins, uniform):
+    """The counts of the head, descending, which meet these bins.
+
+    The ends of the intervals never rise with the rank, so once all counts are sorted, each is still
+    inside the interval of its rank.
+    """
+    for _ in range(10_000):  # about one draw in six will do
+        counts = sorted((position(reading, uniform) for reading in head), reverse=True)
+        has_room = all(map(int.__ge__, counts[1:], KNOWN_ITEMS))
+        if has_room and all(a_bin.met_by(counts) for a_bin in bins):
+            return counts
+    raise ArithmeticError("no draw from the intervals meets the bins: the two tables disagree")
+
+
+def position(reading, uniform):
+    """A count for this reading, uniform from low to high.
+
+    `near`, whose row may be off by one, is taken as read. `rough` is too high on average: some
+    of these come from the next row below, so they are from low - 16 to high.
+    """
+    too_high = reading.known == "rough" and uniform() < ROUGH_ONE_ROW_TOO_HIGH
+    return whole(uniform, reading.low, reading.high) - ROW * too_high
+
+
+def whole(uniform, low, high):
+    """A whole number from low to high."""
+    return low + int(uniform() * (high - low + 1))
+
+
+def law(*known):
+    """S(n) for n = 0, 1, ... up to the largest n of the points (n, S(n)) that are given."""
+    points = sorted([*survival_of_relatives(), *known])
+    exponents = [(Decimal(n).ln(), -share.ln() / Decimal(n).ln()) for n, share in points]
+    logs = [Decimal(n).ln() for n in range(1, points[-1][0] + 1)]
+    return [Decimal(1), *((-x * on_lines(exponents, x)).exp() for x in logs)]
+
+
+def survival_of_relatives():
+    """Points (n, share of items with at least n ratings): the mean of the two relatives."""
+    means = [sum(map(Decimal, shares)) / len(shares) for shares in zip(*RELATIVES, strict=True)]
+    share = dict(zip(SHARES_KNOWN_FOR, means, strict=True))
+    two = 1 - share["=1"]
+    three = two - share["=2"]
+    four = three - share["=3"]
+    return [(2, two), (3, three), (4, four), *((n, share[f">={n}"]) for n in (5, 10, 20))]
+
+
+def on_lines(points, x):
+    """The value at x on straight lines through the points; the outer lines go on beyond them."""
+    right = min(max(bisect(points, x, key=itemgetter(0)), 1), len(points) - 1)
+    (x0, y0), (x1, y1) = points[right - 1 : right + 1]
+    return y0 + (x - x0) / (x1 - x0) * (y1 - y0)
+
+
+def draw(share, a_bin, uniform):
+    """A count from the law, given that it is in this bin."""
+    low, end = ceil(a_bin.start), ceil(a_bin.below)
+    level = share[end] + Decimal(uniform()) * (share[low] - share[end])
+    # The largest n with S(n) > level.
+    return bisect_left(share, -level, low, end, key=Decimal.__neg__) - 1
+
+
+def tail(share, items, ratings):
+    """{count: items} of so many items with so many ratings, as close to the law as can be.
+
+    share is S(n) from 0 to the first count that is too large for the tail.
+    """
+    masses = [a - b for a, b in pairwise(share[1:])]
+    low, high = Decimal(-1), Decimal(1)
+    while high - low > Decimal("1e-25"):
+        theta = (low + high) / 2
+        tilted = [mass * (-theta * n).exp() for n, mass in enumerate(masses, start=1)]
+        at_least = list(accumulate(reversed(tilted)))[::-1]
+        at_least = [int(items * part / at_least[0] + Decimal("0.5")) for part in at_least]
+        # As theta moves, one item at a time moves by one rating: the total is met exactly.
+        surplus = sum(at_least) - ratings
+        if surplus == 0:
+            pairs = enumerate(pairwise([*at_least, 0]), start=1)
+            return Counter({n: a - b for n, (a, b) in pairs})
+        low, high = (theta, high) if surplus > 0 else (low, theta)
+    raise ArithmeticError("no tail has exactly the ratings that are left; another seed will do")
+
+
+def main(path=PATH):
+    """Write the profile."""
+    counts, items = foods(*read_tables())
+    with written(path) as file:
+        file.write("count,items\n")
+        file.writelines(f"{count},{n}\n" for count, n in zip(counts, items, strict=True))
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:2])

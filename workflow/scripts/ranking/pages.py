@@ -1,0 +1,103 @@
+"""The page of the ranking: who is best on the whole, and every mechanism in every group."""
+
+import csv
+
+from workflow.scripts.common import written
+from workflow.scripts.ranking.leaderboard import ALL, METRICS
+from workflow.scripts.results.page import Column, heading, page, paragraph, table
+from workflow.scripts.trials import metrics
+
+GUARANTEES = {
+    "pure": "ε-DP",
+    "approx": "(ε, δ)-DP",
+    "either": "both, ranked together",
+}
+OUTPUTS = {"sequence": "sequence", "set": "set"}
+SUMMARY = {"sequence": "linf", "set": "recall"}  # what the map of winners goes by
+
+RANKING = {
+    "title": Column("dataset"),
+    "guarantees": Column("guarantee"),
+    "output": Column("output"),
+    "error": Column("compared by"),
+    "label": Column("mechanism", "name"),
+    "mean_rank": Column("mean rank", "number"),
+    "regret": Column("regret", "number"),
+    "wins": Column("wins", "number"),
+    "sure_wins": Column("sure wins", "number"),
+    "ties": Column("ties", "number"),
+    "cells": Column("cells", "number"),
+}
+WORDS = (
+    "A cell is a dataset, an epsilon and a k. A mechanism wins a cell if no other has a smaller "
+    "median error; equal medians win together. A win is sure if a rank test tells the winner from"
+    " each other mechanism; if not, the cell is a tie of all that are not told apart. Regret: how"
+    " many times larger the error is than the smallest of the group (medians + 1, geometric mean "
+    "over cells). In brackets, the interval that holds 95 % of the values when the trials are "
+    "drawn again with replacement; that adds noise, so a value may lie outside. Sets are compared"
+    " by the items that they miss, and whoever gives a sequence gives a set. Mechanisms that "
+    "guarantee ε-DP and those that guarantee (ε, δ)-DP are in one ranking only where it says so."
+)
+
+
+def write_page(path, leaderboard, titles, labels):
+    """Make the page of a table of leaderboard.LEADERBOARD."""
+    with open(leaderboard, encoding="utf-8", newline="") as file:
+        rows = list(csv.DictReader(file))
+    with written(path) as file:
+        file.write(leaderboard_page(rows, titles, labels))
+
+
+def leaderboard_page(rows, titles, labels):
+    """titles: {dataset: title}; labels: {mechanism: label}."""
+    titles = {ALL: "all datasets together", **titles}
+    shown = [_shown(row, titles, labels) for row in rows]
+    whole = shown[0]["dataset"] if shown else ""  # all together, if there are several
+    filters = {
+        "dataset": titles,
+        "guarantee": GUARANTEES,
+        "output": OUTPUTS,
+        "metric": {name: metrics.METRICS[name].title for name in METRICS["sequence"]},
+    }
+    return page(
+        "Which mechanism is best?",
+        paragraph(WORDS),
+        heading(f"The best two: {titles.get(whole, '')}"),
+        table(
+            _best(shown, whole),
+            {key: RANKING[key] for key in RANKING if key not in ("title", "cells")},
+            name="best",
+        ),
+        heading("Every mechanism"),
+        table(shown, RANKING, filters, "ranking", chosen={"dataset": whole}),
+    )
+
+
+def _best(rows, whole, places=2):
+    """The best mechanisms of each group that stands for a question; rows are ranked."""
+    kept, seen = [], {}
+    for row in rows:
+        group = row["guarantee"], row["output"]
+        if row["dataset"] == whole and SUMMARY[row["output"]] == row["metric"]:
+            seen[group] = seen.get(group, 0) + 1
+            kept += [row] if seen[group] <= places else []
+    return kept
+
+
+def _shown(row, titles, labels):
+    def interval(name, digits):
+        value, low, high = (float(row[name + end]) for end in ("", "_low", "_high"))
+        return f"{value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+
+    return row | {
+        "title": titles[row["dataset"]],
+        "guarantees": GUARANTEES[row["guarantee"]],
+        "error": metrics.METRICS[row["metric"]].title,
+        "label": labels[row["mechanism"]],
+        "mean_rank": interval("mean_rank", 2),
+        "regret": interval("regret", 2),
+        "wins": interval("wins", 0),
+        "sure_wins": int(row["sure_wins"]),
+        "ties": int(row["ties"]),
+        "cells": int(row["cells"]),
+    }
