@@ -20,7 +20,7 @@ REPEATS = 9
 # The published algorithms write out all items, and the first holds 48 bytes for each of d times k
 # entries: 48 TB at k = 1000.
 PUBLISHED = ("joint_alg1", "pnf_peel_alg2", "cdp_peel_alg3")
-NAMES = [name for name in mechanisms.SHIPPED if name not in PUBLISHED]
+NAMES = [name for name in mechanisms.names() if name not in PUBLISHED]
 
 
 def billion():
@@ -37,11 +37,11 @@ def measure(name, k):
     """Seconds to prepare and seconds of a draw (medians), and the process's peak memory in MB."""
     rng, profile, mechanism = np.random.default_rng(0), billion(), mechanisms.get(name)
     # The first call of a process loads parts of NumPy, whatever the size of the profile.
-    mechanism.select(mechanisms.Profile([3, 2, 0], [1, 1, 9]), 2, rng=rng)
+    mechanism.select(mechanisms.Profile([3, 2, 0], [1, 1, 9]), 2, 1.0, rng=rng)
     prepare, draws = [], []
     for _ in range(REPEATS):
         start = time.perf_counter()
-        draw = mechanism.prepare(profile, k)
+        draw = mechanism.prepare(profile, k, 1.0)
         prepare.append(time.perf_counter() - start)
         start = time.perf_counter()
         draw(rng)

@@ -42,7 +42,7 @@ def copies(call, counts):
 
 def select(name, counts, k, rng):
     mechanism = mechanisms.get(name)
-    return lambda: mechanism.select(counts, k, rng=rng)
+    return lambda: mechanism.select(counts, k, 1.0, rng=rng)
 
 
 def foods(rng):
@@ -81,7 +81,7 @@ def on_foods(rng):
         gumbel = select("cdp_peel_alg3", counts, k, rng)
         for name in FAST:
             ours, theirs = milliseconds(select(name, counts, k, rng), gumbel)
-            draw = mechanisms.get(name).prepare(counts, k)
+            draw = mechanisms.get(name).prepare(counts, k, 1.0)
             draw(rng)  # the second draw sorts the items, further ones look them up
             (further,) = milliseconds(lambda draw=draw: draw(rng))
             ratio = ours / theirs

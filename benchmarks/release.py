@@ -49,7 +49,7 @@ def times(outputs, counts, k):
     return (
         milliseconds(lambda: release.prepare(outputs, counts, k, 1)(), 21),
         milliseconds(draw, 101),
-        milliseconds(lambda: joint.select(counts, k, rng=rng), 21),
+        milliseconds(lambda: joint.select(counts, k, 1.0, rng=rng), 21),
     )
 
 

@@ -5,9 +5,6 @@ Samples: a set S of k items with probability proportional to exp(-epsilon loss(S
     by how much the best item left out is ahead of the worst item taken; exp(-epsilon loss(S) / 4)
     for swap neighbours. The items come in a random order.
 
-Citation: Shekelyan, Loukides. Differentially Private Top-k Selection via Canonical Lipschitz
-    Mechanism. 2022.
-
 Guarantee: epsilon-DP. Adding or removing a user changes c_i - c_j by at most 1 for every i and j,
     swapping one for another by at most 2; the loss, the largest of such differences or 0, changes
     by no more.
@@ -39,6 +36,14 @@ from ._sequences import LossThreshold, loss_rate, sequence_at
 label = "Canonical"
 guarantee = "pure"
 output = "set"
+citation = (
+    "Shekelyan, Loukides. Differentially Private Top-k Selection via Canonical Lipschitz "
+    "Mechanism. 2022."
+)
+color = "#111111"
+dash = (5, 1.2, 1, 1.2, 1, 1.2)
+marker = "X"
+order = 110
 
 
 class SetThreshold(LossThreshold):

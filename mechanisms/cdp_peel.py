@@ -4,9 +4,6 @@ Samples: in each round item i among those left with probability proportional to
     exp(epsilon' c_i) (exp(epsilon' c_i / 2) for swap neighbours). That is the distribution of
     the k largest of c_i + Gumbel(1 / epsilon'), in descending order (Durfee, Rogers, Lemma 4.2).
 
-Citation: Gillenwater et al., ICML 2022, Algorithm 3 and Lemma 4.2; Durfee, Rogers. Practical
-    Differentially Private Top-k Selection with Pay-what-you-get Composition. NeurIPS 2019.
-
 Guarantee: (epsilon, delta)-DP. A round is an epsilon'-DP exponential mechanism, hence
     epsilon'^2/8-CDP by its bounded range (Cesar, Rogers 2021); k rounds are k epsilon'^2/8-CDP,
     which gives (epsilon, delta)-DP (Bun, Steinke 2016) for
@@ -38,6 +35,17 @@ from ._peeling import ExponentialWeights, peel
 label = "CDP-Peel"
 guarantee = "approx"
 zero_delta = True
+citation = (
+    "Gillenwater, Joseph, Munoz Medina, Ribero. A Joint Exponential Mechanism For "
+    "Differentially Private Top-k. ICML 2022, algorithm 3 and lemma 4.2; Durfee, Rogers. "
+    "Practical Differentially Private Top-k Selection with Pay-what-you-get Composition. "
+    "NeurIPS 2019."
+)
+paper_name = "CDP-Peel"
+color = "#3BB07A"
+dash = (1, 1.1)
+marker = "^"
+order = 40
 
 
 def prepare(profile, k, epsilon, delta, neighbors):

@@ -1,6 +1,6 @@
 """CDP-Peel by the paper's Algorithm 3: the published way to sample what `cdp_peel` samples.
 
-Samples, citation, guarantee: those of `cdp_peel`, where it also says how the listing's scale is
+Samples, guarantee: those of `cdp_peel`, where it also says how the listing's scale is
     to be read.
 
 How: as listed. Gumbel noise on all d counts, once; the k largest, in descending order. "As
@@ -21,6 +21,17 @@ from .cdp_peel import epsilon_per_round
 label = "CDP-Peel, as published"
 guarantee = "approx"
 zero_delta = True
+citation = (
+    "Gillenwater, Joseph, Munoz Medina, Ribero. A Joint Exponential Mechanism For "
+    "Differentially Private Top-k. ICML 2022, algorithm 3."
+)
+published_of = "cdp_peel"
+paper_name = "Algorithm 3"
+order = 90
+
+
+def extra_memory(d: int, k: int) -> int:
+    return 50 * d
 
 
 def prepare(profile, k, epsilon, delta, neighbors):

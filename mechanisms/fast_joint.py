@@ -6,9 +6,6 @@ Samples: a sequence S of k distinct items with probability proportional to
     where D = 1 for add-remove and 2 for swap neighbours. The loss is that of `joint`; beta,
     2**-10 by default, bounds the probability that the loss of the output reaches tau.
 
-Citation: Wu, Zhang. Faster Differentially Private Top-k Selection: A Joint Exponential
-    Mechanism with Pruning. NeurIPS 2024.
-
 Guarantee: epsilon-DP. tau depends on d, k and epsilon only, and clipping at a constant does not
     increase the sensitivity of the loss.
 
@@ -29,6 +26,14 @@ from ._sequences import LossThreshold, loss_rate
 
 label = "FastJoint"
 guarantee = "pure"
+citation = (
+    "Wu, Zhang. Faster Differentially Private Top-k Selection: A Joint Exponential Mechanism "
+    "with Pruning. NeurIPS 2024."
+)
+color = "#7A1536"
+dash = (8, 2)
+marker = "*"
+order = 100
 
 
 def prepare(profile, k, epsilon, delta, neighbors, beta=2.0**-10):

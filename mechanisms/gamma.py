@@ -3,9 +3,6 @@
 Samples: the k largest of c_i + x_i, in descending order, where all x_i are uniform in [-R, R]
     with one R ~ Gamma(d + 1, 1 / epsilon).
 
-Citation: Steinke, Ullman. Between Pure and Approximate Differential Privacy. 2015. Theorem 4.1;
-    a baseline of Gillenwater et al., ICML 2022.
-
 Guarantee: epsilon-DP for both relations. The K-norm mechanism of the l-infinity norm: no count
     changes by more than 1, whether a user is added, removed, or swapped for another. (The order
     alone shows less than the noisy counts: adding the same to all of them changes no order, so
@@ -21,6 +18,15 @@ from ._noise import largest_noisy
 
 label = "Gamma"
 guarantee = "pure"
+citation = (
+    "Steinke, Ullman. Between Pure and Approximate Differential Privacy. 2015, theorem 4.1. A "
+    "baseline of Gillenwater et al., ICML 2022."
+)
+paper_name = "Gamma"
+color = "#DE9C06"
+dash = (2, 1)
+marker = "v"
+order = 60
 
 
 def prepare(profile, k, epsilon, delta, neighbors):

@@ -2,9 +2,6 @@
 
 Samples: the k largest of c_i + N(0, sigma^2), in descending order.
 
-Citation: Balle, Wang. Improving the Gaussian Mechanism for Differential Privacy: Analytical
-    Calibration and Optimal Denoising. ICML 2018. Theorem 8.
-
 Guarantee: (epsilon, delta)-DP, even if all noisy counts were published. Where a user contributes
     to at most c of the d items, the counts have l2 sensitivity Delta = sqrt(c), and sqrt(2 c) for
     a swap (but at most sqrt(d): a swapped user does not change a count by more than 1). With
@@ -39,6 +36,14 @@ from ._normal import quantile
 
 label = "Gaussian"
 guarantee = "approx"
+citation = (
+    "Balle, Wang. Improving the Gaussian Mechanism for Differential Privacy: Analytical "
+    "Calibration and Optimal Denoising. ICML 2018, theorem 8."
+)
+color = "#A5AF5C"
+dash = (3, 1, 1, 1)
+marker = "d"
+order = 140
 
 
 def prepare(profile, k, epsilon, delta, neighbors, contributions=math.inf):

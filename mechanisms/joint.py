@@ -4,9 +4,6 @@ Samples: a sequence S of k distinct items with probability proportional to
     exp(-epsilon loss(S) / 2),    loss(S) = max_r (c_r - c_{s_r}),
     c_1 >= c_2 >= ... the sorted counts; exp(-epsilon loss(S) / 4) for swap neighbours.
 
-Citation: Gillenwater, Joseph, Munoz Medina, Ribero. A Joint Exponential Mechanism For
-    Differentially Private Top-k. ICML 2022. Section 3.
-
 Guarantee: epsilon-DP. Adding or removing a user changes each c_r - c_{s_r} by at most 1 (their
     Lemma 3.1), swapping one for another by at most 2.
 
@@ -22,6 +19,15 @@ from ._sequences import LossThreshold, loss_rate
 
 label = "Joint"
 guarantee = "pure"
+citation = (
+    "Gillenwater, Joseph, Munoz Medina, Ribero. A Joint Exponential Mechanism For "
+    "Differentially Private Top-k. ICML 2022, section 3."
+)
+paper_name = "Joint"
+color = "#0A3A9B"
+dash = ()
+marker = "o"
+order = 10
 
 
 def prepare(profile, k, epsilon, delta, neighbors):

@@ -1,6 +1,6 @@
 """Joint by the paper's Algorithm 1: the published way to sample what `joint` samples.
 
-Samples, citation, guarantee: those of `joint`.
+Samples, guarantee: those of `joint`.
 
 How: literally, but vectorised. For the sorted counts, form the k x d utilities
     U_ij = -(c_i - c_j) - z_ij with tie-breakers z_ij in (0, 1/2]; sort them; count the sequences
@@ -20,6 +20,17 @@ from ._sequences import loss_rate, sequence_at
 
 label = "Joint, as published"
 guarantee = "pure"
+citation = (
+    "Gillenwater, Joseph, Munoz Medina, Ribero. A Joint Exponential Mechanism For "
+    "Differentially Private Top-k. ICML 2022, algorithm 1."
+)
+published_of = "joint"
+paper_name = "Algorithm 1"
+order = 70
+
+
+def extra_memory(d: int, k: int) -> int:
+    return 50 * d * k
 
 
 def prepare(profile, k, epsilon, delta, neighbors):

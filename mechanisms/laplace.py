@@ -3,10 +3,6 @@
 Samples: the k largest of c_i + Laplace(b), in descending order, with b = min(k, c) / epsilon
     (2 b for swap neighbours), where a user contributes to at most c items.
 
-Citation: Ding, Wang, Zhang, Kifer. Free Gap Information from the Exponential and Noisy Max
-    Mechanisms. 2019; Qiao, Su, Zhang. Oneshot Differentially Private Top-k Selection. ICML
-    2021. A baseline of Gillenwater et al., ICML 2022.
-
 Guarantee: epsilon-DP.
     Scale k / epsilon: let D' be D with one more user. If the k winners' noises are raised so
     that each winner's noisy count is up by exactly 1, no other item overtakes them in D' and
@@ -28,6 +24,16 @@ from ._noise import checked_contributions, largest_noisy
 
 label = "Laplace"
 guarantee = "pure"
+citation = (
+    "Ding, Wang, Zhang, Kifer. Free Gap Information from the Exponential and Noisy Max "
+    "Mechanisms. 2019; Qiao, Su, Zhang. Oneshot Differentially Private Top-k Selection. ICML "
+    "2021. A baseline of Gillenwater et al., ICML 2022."
+)
+paper_name = "Laplace"
+color = "#743E7E"
+dash = (5, 1.3, 1, 1.3)
+marker = "D"
+order = 50
 
 
 def prepare(profile, k, epsilon, delta, neighbors, contributions=math.inf):

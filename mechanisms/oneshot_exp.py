@@ -3,10 +3,6 @@
 Samples: the k largest of c_i + Exp(b), in descending order, with mean b = k / epsilon
     (2 k / epsilon for swap neighbours).
 
-Citation: Ding, Kifer et al. The Permute-and-Flip Mechanism is Identical to Report-Noisy-Max with
-    Exponential Noise. 2021, for k = 1; Qiao, Su, Zhang. Oneshot Differentially Private Top-k
-    Selection. ICML 2021, for one round of noise instead of k.
-
 Guarantee: epsilon-DP. Let D' be D with one more user, and fix the noises of all items but the k
     winners. From D to D', raise the winners' noisy counts by 1: their order stays, no other item
     overtakes them, and each winner's noise is raised by 0 or 1. From D' to D, leave the winners'
@@ -28,6 +24,15 @@ from ._noise import largest_noisy
 
 label = "Oneshot-Exp"
 guarantee = "pure"
+citation = (
+    "Ding, Kifer et al. The Permute-and-Flip Mechanism is Identical to Report-Noisy-Max with "
+    "Exponential Noise. 2021, for k = 1; Qiao, Su, Zhang. Oneshot Differentially Private Top-k "
+    "Selection. ICML 2021, for one round of noise instead of k."
+)
+color = "#9646F6"
+dash = (3, 1.2)
+marker = "<"
+order = 120
 
 
 def prepare(profile, k, epsilon, delta, neighbors):

@@ -5,9 +5,6 @@ Samples: what `pnf_peel` samples. OpenDP's `make_noisy_top_k` with the measure m
     (2 k / epsilon for swap neighbours). With zero_concentrated_divergence its noise is Gumbel,
     and it samples what `cdp_peel` does for an epsilon' of 1 / scale.
 
-Citation: The OpenDP library, opendp.measurements.make_noisy_top_k; McKenna, Sheldon, NeurIPS
-    2020.
-
 Guarantee: epsilon-DP, as OpenDP's own privacy map says. Counts that all move the same way are
     its metric linf_distance with monotonic=True; for swap neighbours it is not monotonic.
 
@@ -23,6 +20,10 @@ import opendp.prelude as dp
 
 label = "OpenDP"
 guarantee = "pure"
+citation = (
+    "The OpenDP library, opendp.measurements.make_noisy_top_k; McKenna, Sheldon. Permute-and- "
+    "Flip: A new mechanism for differentially private selection. NeurIPS 2020."
+)
 
 dp.enable_features("contrib")
 

@@ -6,10 +6,6 @@ Samples: a sequence s of k distinct items with probability proportional to
     have to come before s is a correct order of the top k. Joint's loss is smaller: to it the
     sequence (2, 3, ..., k + 1) is nearly perfect, though it leaves out the best item.
 
-Citation: none for sequences; `docs/pair.md` tells what was searched. For sets L is the canonical
-    loss of Shekelyan and Loukides (2022); a loss that counts users is the inverse sensitivity of
-    Asi and Duchi (2020). The threshold form is `_sequences`.
-
 Guarantee: epsilon-DP. L(s) is the largest c_j - c_i over pairs of items that depend on s alone
     (i chosen, j not before it); adding or removing a user changes each by at most 1, swapping
     one for another by at most 2, and so their maximum.
@@ -30,16 +26,34 @@ Cost: where few items are within the noise of each other, dozens of small tables
 
 import numpy as np
 
+from ._mechanism import Unavailable
 from ._pair_blocks import Distances
 from ._sequences import loss_rate
-from ._unavailable import Unavailable
 
 label = "Pair"
 guarantee = "pure"
+citation = (
+    "None for sequences; docs/pair.md tells what was searched. For sets the loss is that of "
+    "Shekelyan, Loukides. Differentially Private Top-k Selection via Canonical Lipschitz "
+    "Mechanism. 2022; a loss that counts users is the inverse sensitivity of Asi, Duchi. Near "
+    "Instance-Optimality in Differential Privacy. 2020."
+)
+color = "#A30502"
+dash = (6, 1.2, 2, 1.2)
+marker = "p"
+order = 150
 
 _SUCCESSES = 4  # how many draws must come out
 _ATTEMPTS = 20_000  # of so many attempts at most
 _PLACES = 4_000_000  # and of no more than so many places in all
+
+
+def extra_memory(d: int, k: int) -> int:
+    return 500_000_000
+
+
+def extra_seconds(k: int) -> float:
+    return 60
 
 
 def prepare(profile, k, epsilon, delta, neighbors):

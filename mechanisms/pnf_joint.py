@@ -3,11 +3,6 @@
 Samples: the sequence S that maximises -loss(S) + X_S with independent exponential noises X_S of
     rate epsilon / 2 (epsilon / 4 for swap neighbours); the loss is that of `joint`.
 
-Citation: Gillenwater et al., ICML 2022, appendix "Permute-and-Flip Version of Joint"; McKenna,
-    Sheldon. Permute-and-Flip: A new mechanism for differentially private selection. NeurIPS
-    2020; Ding, Kifer et al. The Permute-and-Flip
-    Mechanism is Identical to Report-Noisy-Max with Exponential Noise. 2021.
-
 Guarantee: epsilon-DP for both relations; the loss has sensitivity 1, or 2 for swap.
 
 How: the published sampler needs m(v), the number of sequences with loss v, as a double, and
@@ -43,6 +38,18 @@ from ._sequences import LossThreshold, loss_rate
 
 label = "PNF-Joint"
 guarantee = "pure"
+citation = (
+    "Gillenwater, Joseph, Munoz Medina, Ribero. A Joint Exponential Mechanism For "
+    "Differentially Private Top-k. ICML 2022, appendix on permute-and-flip; McKenna, Sheldon. "
+    "Permute-and-Flip: A new mechanism for differentially private selection. NeurIPS 2020; "
+    "Ding, Kifer et al. The Permute-and-Flip Mechanism is Identical to Report-Noisy-Max with "
+    "Exponential Noise. 2021."
+)
+paper_name = "PNF-Joint"
+color = "#6CC2FA"
+dash = (2.4, 2.4)
+marker = "P"
+order = 20
 
 
 def prepare(profile, k, epsilon, delta, neighbors):

@@ -3,10 +3,6 @@
 Samples: in each round the item that maximises c_i + X_i among those left, with fresh
     exponential noises X_i of rate epsilon / k (epsilon / 2k for swap neighbours).
 
-Citation: Gillenwater et al., ICML 2022, Algorithm 2; McKenna, Sheldon, NeurIPS 2020 for
-    permute-and-flip; Ding, Kifer et al. The Permute-and-Flip Mechanism is Identical to
-    Report-Noisy-Max with Exponential Noise. 2021.
-
 Guarantee: epsilon-DP by basic composition. Each round is (epsilon / k)-DP: counts are monotone
     when users are added or removed, so the factor 2 of the noise is not needed; for swap
     neighbours it is.
@@ -32,6 +28,17 @@ from ._peeling import ExponentialWeights, peel
 
 label = "PNF-Peel"
 guarantee = "pure"
+citation = (
+    "Gillenwater, Joseph, Munoz Medina, Ribero. A Joint Exponential Mechanism For "
+    "Differentially Private Top-k. ICML 2022, algorithm 2; McKenna, Sheldon. Permute-and-Flip: "
+    "A new mechanism for differentially private selection. NeurIPS 2020; Ding, Kifer et al. The "
+    "Permute-and-Flip Mechanism is Identical to Report-Noisy-Max with Exponential Noise. 2021."
+)
+paper_name = "PNF-Peel"
+color = "#CB4A06"
+dash = (4, 1.4)
+marker = "s"
+order = 30
 
 
 def prepare(profile, k, epsilon, delta, neighbors):

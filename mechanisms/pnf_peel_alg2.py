@@ -1,6 +1,6 @@
 """PNF-Peel by the paper's Algorithm 2: the published way to sample what `pnf_peel` samples.
 
-Samples, citation, guarantee: those of `pnf_peel`.
+Samples, guarantee: those of `pnf_peel`.
 
 How: as listed. Each of k rounds adds fresh exponential noise to all d counts and takes the largest
     among the items that are left. "As published" means the published algorithm in vectorised
@@ -17,6 +17,17 @@ import numpy as np
 
 label = "PNF-Peel, as published"
 guarantee = "pure"
+citation = (
+    "Gillenwater, Joseph, Munoz Medina, Ribero. A Joint Exponential Mechanism For "
+    "Differentially Private Top-k. ICML 2022, algorithm 2."
+)
+published_of = "pnf_peel"
+paper_name = "Algorithm 2"
+order = 80
+
+
+def extra_memory(d: int, k: int) -> int:
+    return 50 * d
 
 
 def prepare(profile, k, epsilon, delta, neighbors):

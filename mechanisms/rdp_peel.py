@@ -2,12 +2,6 @@
 
 Samples: what `cdp_peel` samples, with a larger epsilon' per round.
 
-Citation: Durfee, Rogers. Practical Differentially Private Top-k Selection with Pay-what-you-get
-    Composition. NeurIPS 2019, for the rounds; Dong, Durfee, Rogers. Optimal Differential Privacy
-    Composition for Exponential Mechanisms. ICML 2020, for the worst case of a round; Mironov.
-    Rényi Differential Privacy. 2017; Canonne, Kamath, Steinke. The Discrete Gaussian for
-    Differential Privacy. NeurIPS 2020, for the step from Rényi DP to (epsilon, delta).
-
 Guarantee: (epsilon, delta)-DP. The log-ratios of the probabilities that neighbours give to an
     item span at most epsilon' in a round (bounded range; for swap neighbours the noise is
     doubled). In the worst case there are two of them, t and t - epsilon', t in [0, epsilon'],
@@ -43,6 +37,17 @@ from . import cdp_peel
 label = "RDP-Peel"
 guarantee = "approx"
 zero_delta = True
+citation = (
+    "Durfee, Rogers. Practical Differentially Private Top-k Selection with Pay-what-you-get "
+    "Composition. NeurIPS 2019, for the rounds; Dong, Durfee, Rogers. Optimal Differential "
+    "Privacy Composition for Exponential Mechanisms. ICML 2020, for the worst case of a round; "
+    "Mironov. Rényi Differential Privacy. 2017; Canonne, Kamath, Steinke. The Discrete Gaussian "
+    "for Differential Privacy. NeurIPS 2020, for the step from Rényi DP to (epsilon, delta)."
+)
+color = "#708992"
+dash = (1, 0.7)
+marker = ">"
+order = 130
 
 _GOLDEN = (math.sqrt(5) - 1) / 2
 _SINH = [1 / math.factorial(n) for n in range(19, 1, -2)]  # sinh(z)/z - 1 in powers of z^2

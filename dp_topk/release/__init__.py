@@ -17,7 +17,7 @@ import secrets
 from decimal import Decimal
 from fractions import Fraction
 
-from dp_topk.mechanisms import Profile, _checked_k, get, ranked
+from dp_topk.mechanisms import Profile, checked_k, get, ranked
 
 from ._outputs import Sequences, Sets
 from ._threshold import Threshold
@@ -55,9 +55,9 @@ def top_k_set(counts, k, epsilon, neighbors="add-remove", randbits=secrets.randb
 def prepare(outputs, counts, k, epsilon, neighbors="add-remove"):
     """Do all the work that needs no randomness; return `draw(randbits)`."""
     profile, items_of = (counts, None) if isinstance(counts, Profile) else ranked(counts)
-    k = _checked_k(k, profile.d)
+    k = checked_k(k, profile.d)
     epsilon = exact(epsilon)
-    get("joint")._check_relation(neighbors)
+    get("joint").check_relation(neighbors)
     threshold = Threshold(outputs(profile, k), epsilon / (4 if neighbors == "swap" else 2))
 
     def draw(randbits=secrets.randbits):

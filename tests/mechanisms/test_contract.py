@@ -164,7 +164,7 @@ def test_arguments_may_be_numpy_scalars_and_have_defaults(name):
         COUNTS, np.int32(3), epsilon=np.float32(1), delta=np.float64(1e-6), neighbors="add-remove"
     )
     assert (draws(scalars, 20, seed=4) == plain).all()
-    assert (draws(mechanism.prepare(COUNTS, 3), 20, seed=4) == plain).all()
+    assert (draws(mechanism.prepare(COUNTS, 3, 1.0), 20, seed=4) == plain).all()
     assert (draws(prepare(name, epsilon=1), 20, seed=4) == plain).all()
 
 
@@ -344,7 +344,7 @@ def test_a_profile_keeps_its_own_numbers(name):
 )
 def test_bad_profiles_are_refused(counts, items):
     with pytest.raises(ValueError, match=r"counts|profile|items") as caught:
-        mechanisms.get("joint").prepare(mechanisms.Profile(counts, items), 1)
+        mechanisms.get("joint").prepare(mechanisms.Profile(counts, items), 1, 1.0)
     sentence(caught)
 
 
@@ -448,10 +448,10 @@ def test_options_are_those_of_the_module_and_others_are_refused(name):
     for option in mechanism.options:
         default = parameters[option].default
         assert default is not inspect.Parameter.empty
-        assert mechanism.prepare(COUNTS, 3, **{option: default})
+        assert mechanism.prepare(COUNTS, 3, 1.0, **{option: default})
     for call in (mechanism.prepare, lambda *a, **o: mechanism.select(*a, rng=None, **o)):
         with pytest.raises(ValueError, match="optoin") as caught:
-            call(COUNTS, 3, optoin=1)
+            call(COUNTS, 3, 1.0, optoin=1)
         message = sentence(caught)
         assert name in message
         assert all(option in message for option in mechanism.options)

@@ -246,14 +246,14 @@ def test_noise_where_the_difference_has_no_digits(delta):
 @pytest.mark.parametrize("contributions", [0, 0.5, -1, math.nan, None, "2", True, [1]])
 def test_bad_contributions_are_refused(name, contributions):
     with pytest.raises(ValueError, match=r"^contributions is .* it must be a number of at least 1"):
-        mechanisms.get(name).prepare([3, 2, 1], 1, contributions=contributions)
+        mechanisms.get(name).prepare([3, 2, 1], 1, 1.0, contributions=contributions)
 
 
 @pytest.mark.parametrize("name", ["laplace", "gaussian"])
 def test_contributions_of_any_number_type(name):
     mechanism = mechanisms.get(name)
-    expected = draws(mechanism.prepare([3, 2, 1], 2, contributions=2), 20, seed=1)
+    expected = draws(mechanism.prepare([3, 2, 1], 2, 1.0, contributions=2), 20, seed=1)
     for value in (2.0, np.int64(2), np.float32(2)):
         assert (
-            draws(mechanism.prepare([3, 2, 1], 2, contributions=value), 20, seed=1) == expected
+            draws(mechanism.prepare([3, 2, 1], 2, 1.0, contributions=value), 20, seed=1) == expected
         ).all()

@@ -82,7 +82,7 @@ def profile():
 def test_a_billion_items_need_memory_for_the_profile_only(name, profile):
     tracemalloc.start()
     try:
-        ranks = mechanisms.get(name).select(profile, K, rng=np.random.default_rng(1))
+        ranks = mechanisms.get(name).select(profile, K, 1.0, rng=np.random.default_rng(1))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -262,7 +262,7 @@ def space_of_algorithm_1(results):
     for d, k in SPACE_CASES:
         counts = np.arange(d, 0, -1)
         tracemalloc.start()
-        mechanisms.get("joint_alg1").prepare(counts, k)
+        mechanisms.get("joint_alg1").prepare(counts, k, 1.0)
         per_entry.append(tracemalloc.get_traced_memory()[1] / (d * k))
         tracemalloc.stop()
     first, *others = per_entry

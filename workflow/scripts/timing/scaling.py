@@ -36,7 +36,7 @@ def time_sizes(sizes, repeats, seed):
         mechanism = mechanisms.get(name)
         for repeat in range(repeats + 1):
             rng = generator(seed, "scaling", name, d, k, repeat)
-            seconds = seconds_of_select(mechanism, counts, k, rng)
+            seconds = seconds_of_select(mechanism, counts, k, rng, epsilon=1.0)
             if repeat:
                 yield name, sweep, d, k, seconds
         print(f"{name}: d = {d:,}, k = {k}: {seconds:.4f} s", flush=True)
