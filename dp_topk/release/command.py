@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import gettempdir
 
 from dp_topk import release
-from dp_topk.mechanisms import _checked_k
+from dp_topk.mechanisms import checked_k
 
 from ._counting import BadInput, Domain, count_users, read_counts, read_domain
 
@@ -146,7 +146,7 @@ def run(options):
         check_receipt(Path(options.receipt))
     domain = read_domain(options.domain, options.item) if options.domain else Domain()
     if options.domain:
-        _checked_k(options.k, len(domain))
+        checked_k(options.k, len(domain))
     if options.user is not None:
         counts = count_users(options.file, options.user, options.item, domain)
     else:
