@@ -35,14 +35,12 @@ from tests.data.faulty_server import (
 )
 from workflow.scripts.common import InputError, logged
 from workflow.scripts.data import download as module
-from workflow.scripts.data.download import fetch
+from workflow.scripts.data.download import Patience, fetch, requests
 from workflow.scripts.data.formats import open_member
 from workflow.scripts.data.originals import link, linked, open_original, verify
-from workflow.scripts.data.transfer import Patience, requests
 
 HASTY = Patience(
-    connect=5, read=5, slowest=1000, attempts=3, backoff=0.01, longest_wait=0.05, progress=0.1,
-    between_knocks=0.01,
+    connect=5, read=5, slowest=1000, attempts=3, backoff=0.01, longest_wait=0.05, progress=0.1
 )  # fmt: skip
 HASTIER = dataclasses.replace(HASTY, read=0.4)  # where nothing is to arrive
 DATA = np.random.default_rng(1).bytes(200_000)
@@ -123,18 +121,16 @@ def test_a_failing_server_is_asked_again(server, target, code):
 def test_waits_double_and_retry_after_is_honoured_up_to_a_limit(server, target, monkeypatch):
     waits = []
     monkeypatch.setattr(module.time, "sleep", waits.append)
-    long_ago = "Sun, 06 Nov 1994 08:49:37 GMT"
     answers = [
         status(500),
         status(500),
         status(429, Retry_After="7"),
         status(503, Retry_After="86400"),
-        status(503, Retry_After=long_ago),
         status(503, Retry_After="soon"),
     ]
     url = server.at("/pets.bin", *answers, whole(DATA))
     fetch("pets", wanted(url), target, Patience(attempts=7, backoff=1, longest_wait=20))
-    assert waits == [1, 2, 7, 20, 0, 20]
+    assert waits == [2, 7, 20, 16]
     assert target.read_bytes() == DATA
 
 
@@ -149,7 +145,7 @@ def test_a_cut_connection_is_continued(server, target):
 @pytest.mark.parametrize("etag", [None, 'W/"1"'])
 def test_without_a_strong_validator_the_download_starts_again(server, target, etag):
     url = server.at("/pets.bin", cut(DATA, HALF, etag), whole(DATA))
-    fetch("pets", wanted(url), target, HASTY)
+    fetch("pets", wanted(url, sha256=None), target, HASTY)
     assert target.read_bytes() == DATA
     assert server.header("Range") == [None, None]
 
@@ -213,23 +209,13 @@ def test_a_later_run_continues_what_an_earlier_one_left(server, target):
     assert files(target) == ["pets.bin"]
 
 
-def test_what_another_address_left_is_not_continued(server, target):
+def test_what_another_address_left_does_no_harm(server, target):
     refused(
         wanted(server.at("/old.bin", cut(OTHER, HALF, etag='"1"'))), target, Patience(attempts=1)
     )
     fetch("pets", wanted(server.at("/pets.bin", whole(DATA, etag='"1"'))), target, HASTY)
     assert target.read_bytes() == DATA
-    assert server.header("Range") == [None, None]
-
-
-@pytest.mark.parametrize("note", ["", "{", "[]", '{"url": 1}'])
-def test_a_damaged_note_about_a_partial_file_starts_again(server, target, note):
-    url = server.at("/pets.bin", cut(DATA, HALF, etag='"1"'), whole(DATA, etag='"1"'))
-    refused(wanted(url), target, Patience(attempts=1))
-    (target.parent / ".pets.bin.part.json").write_text(note)
-    fetch("pets", wanted(url), target, HASTY)
-    assert target.read_bytes() == DATA
-    assert server.header("Range") == [None, None]
+    assert len(server.requests) == 2  # of another file: If-Range, or the checksum, would tell
 
 
 def test_a_killed_download_is_continued(server, target):
@@ -265,7 +251,6 @@ def test_a_transfer_that_is_compressed_unasked_is_understood(server, target):
     url = server.at("/pets.bin", compressed(DATA, after=HALF), compressed(DATA))
     fetch("pets", wanted(url), target, HASTY)
     assert target.read_bytes() == DATA
-    assert server.header("Range") == [None, None]
 
 
 def test_a_redirect_is_followed(server, target):
@@ -300,11 +285,11 @@ def test_a_fast_download_is_quiet(server, target, tmp_path, capfd):
 
 
 def test_attempts_are_told_on_the_terminal(server, target, tmp_path, capfd):
-    url = server.at("/pets.bin", status(503), whole(DATA))
+    url = server.at("/pets.bin", cut(DATA, HALF), whole(DATA))
     with logged(tmp_path / "log"):
         fetch("pets", wanted(url), target, HASTY)
     (line,) = on_both(capfd, tmp_path / "log")
-    assert line == "pets: the server answers 503 Service Unavailable; next attempt in 0.01 s"
+    assert line == "pets: the connection fails; next attempt in 0.01 s"
 
 
 # One clear sentence.
@@ -328,7 +313,7 @@ def test_nobody_listens(target):
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
     sentence = refused(wanted(f"http://127.0.0.1:{port}/pets.bin"), target)
-    assert "127.0.0.1 cannot be reached (tried 3 times)" in sentence
+    assert "127.0.0.1 cannot be reached" in sentence
 
 
 @pytest.mark.parametrize(
@@ -345,21 +330,6 @@ def test_hosts_that_cannot_be_reached_fail_fast(target, monkeypatch, url, says):
         monkeypatch.delenv(name, raising=False)
     assert f"{says}" in refused(wanted(url), target, Patience())
     assert sum(waits) < 5
-
-
-def test_a_host_that_was_reached_before_is_waited_for(target, tmp_path, monkeypatch):
-    """The network may come back: what has begun has all the patience there is."""
-    waits = []
-    with FaultyServer() as first:
-        url = first.at("/pets.bin", cut(DATA, HALF, etag='"1"'))
-
-        def gone(seconds):
-            waits.append(seconds)
-            first._http.socket.close()  # from now on nobody listens
-
-        monkeypatch.setattr(module.time, "sleep", gone)
-        refused(wanted(url), target, Patience(attempts=5, backoff=1))
-    assert waits == [1, 2, 4, 8]
 
 
 def test_addresses_are_tried_in_order(server, target):
@@ -745,7 +715,7 @@ def authorization(request, monkeypatch, tmp_path):
 
 def test_the_token_goes_to_kaggle_only_and_into_no_log(server, target, tmp_path, authorization):
     with FaultyServer() as storage:
-        signed = storage.at("/bucket?signature=s-secret-9", status(500), whole(DATA))
+        signed = storage.at("/bucket?signature=s-secret-9", cut(DATA, HALF), whole(DATA))
         server.at(FILE, redirect(signed))
         log = tmp_path / "log"
         with logged(log):
@@ -753,7 +723,7 @@ def test_the_token_goes_to_kaggle_only_and_into_no_log(server, target, tmp_path,
         assert target.read_bytes() == DATA
         assert server.header("Authorization") == [authorization] * 2
         assert storage.header("Authorization") == [None] * 2
-    assert "500" in log.read_text()
+    assert "next attempt" in log.read_text()
     assert not any(secret in log.read_text() for secret in [*SECRETS, "s-secret-9"])
 
 
@@ -809,7 +779,7 @@ def test_netrc_is_not_used(target, tmp_path, monkeypatch):
     (tmp_path / "netrc").write_text("machine example.org login ann password k-secret-9\n")
     monkeypatch.setenv("NETRC", str(tmp_path / "netrc"))
     refused(wanted("https://example.org/pets.bin"), target)
-    assert len(sent) == HASTY.attempts
+    assert len(sent) == 1
     assert not any("Authorization" in request.headers for request in sent)
 
 

@@ -13,8 +13,7 @@ from workflow.scripts.common import InputError
 from workflow.scripts.config.reading import merged, plain, pop_nulls, typed
 from workflow.scripts.config.structure import check_structure, default
 from workflow.scripts.config.words import clipped, did_you_mean, listed, quoted, shown
-from workflow.scripts.data.addresses import is_loopback
-from workflow.scripts.data.originals import urls
+from workflow.scripts.data.originals import is_loopback, urls
 
 NEEDED_BY_SOURCE = {"embedded": (), "download": ("download", "counts"), "file": ("file", "counts")}
 MOST_JOBS = 1_000_000

@@ -7,8 +7,10 @@ rule: Snakemake may delete it at any time, and never an original.
 
 import contextlib
 import hashlib
+import ipaddress
 import os
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from workflow.scripts.common import InputError
 from workflow.scripts.data.formats import BLOCK, is_zip, open_member
@@ -59,6 +61,15 @@ def open_original(path, download):
 def urls(download):
     """The addresses of an original, in the order in which they are tried."""
     return [download["url"]] if isinstance(download["url"], str) else download["url"]
+
+
+def is_loopback(url):
+    """Whether an address is on this machine."""
+    host = urlsplit(url).hostname or ""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def page(download):
