@@ -11,7 +11,7 @@ import pytest
 
 from tests.results import slurm
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 PROFILE = ROOT / "profiles" / "slurm"
 TARGETS = ("results/errors.csv", "results/timing.csv")
 
