@@ -90,9 +90,13 @@ def tally(samples, outcomes, d):
 
 
 def draws(draw, n, seed):
-    """n draws as rows."""
+    """n draws as rows, filled up with -1 where they are shorter than the longest."""
     rng = np.random.default_rng(seed)
-    return np.stack([draw(rng) for _ in range(n)])
+    rows = [draw(rng) for _ in range(n)]
+    samples = np.full((n, max(map(len, rows))), -1)
+    for sample, row in zip(samples, rows, strict=True):
+        sample[: len(row)] = row
+    return samples
 
 
 def same_distribution(xs, ys):

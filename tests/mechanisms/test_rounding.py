@@ -13,7 +13,15 @@ from dp_topk.mechanisms.canonical import SetThreshold
 SHAPES = [[100, 0], [0, 0, 1], [7, 7, 3, 0, 0], [10**9, 5, 4, 3], [30, 15] + [1] * 200]
 
 
-@pytest.mark.parametrize("name", [name for name in mechanisms.names() if name != "joint_alg1"])
+# Without a list of items counts are compared with zero, and joint_alg1 needs smaller ones.
+BY_DIFFERENCES = [
+    name
+    for name in mechanisms.names()
+    if name != "joint_alg1" and mechanisms.get(name).needs_domain
+]
+
+
+@pytest.mark.parametrize("name", BY_DIFFERENCES)
 @pytest.mark.parametrize("shape", SHAPES[:3] + SHAPES[4:])
 def test_draws_depend_on_differences_of_counts_only(name, shape):
     mechanism, high = mechanisms.get(name), 2**53 - 100
