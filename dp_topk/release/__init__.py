@@ -1,83 +1,329 @@
-"""Private top k for publication: the exponential mechanism without floating point.
+"""Private top k for publication: exact draws, without floating point.
 
     from dp_topk import release
 
-    items = release.top_k(counts, k=10, epsilon="0.1")      # 10 indices into counts, best first
-    items = release.top_k_set(counts, k=10, epsilon="0.1")  # 10 indices; their order means nothing
+    votes = {"apple": 120, "pear": 98, "plum": 55, "fig": 41, "medlar": 3}
+
+    release.top_k(votes, k=3, epsilon="0.1")              # 3 items, best first
+    release.top_k_set(votes, k=3, epsilon="0.1")          # 3 items; their order means nothing
+    release.top_k(votes, k=3, epsilon=1, delta="1e-6")    # peeling: better where gaps are small
+    release.top_k_unknown(votes, 3, 1, "1e-6")            # no public list of items is needed
+    release.noisy_counts(votes, 1, sensitivity=5)         # counts, with intervals
+    release.noisy_top_k(votes, 3, 1, max_items=2)         # both, if a user has at most 2 items
 
 The samplers of `mechanisms` serve experiments: they round, and NumPy's generator can be
-predicted. These draw from exactly the same distributions with integers, decimals rounded in a known
-direction and the randomness of the operating system, so that the guarantee is epsilon and not
-epsilon plus what rounding gives away. docs/release.md says what is promised and what is not.
+predicted. These draw from exactly the distributions that are written down, with integers, decimals
+rounded in a known direction and the randomness of the operating system, so that the guarantee is
+epsilon and not epsilon plus what rounding gives away. docs/release.md says what is promised and
+what is not.
 
-Every call spends epsilon again, also with the same arguments.
+Counts are a mapping or a pandas Series of item to number of users, a table of two columns (items
+and counts: pandas, Polars or Arrow), or numbers alone: a sequence, an array, or a column of Polars
+or Arrow. Items come out by name where names went in, and as indices otherwise.
+
+Every call spends epsilon again, also with the same arguments. The time that a call takes depends on
+the counts and on the draw.
 """
 
 import secrets
-from decimal import Decimal
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
-from dp_topk.mechanisms import Profile, checked_k, get, ranked
+import numpy as np
+from numpy.typing import NDArray
 
+from dp_topk.mechanisms import Neighbors, Profile, checked_k, get, ranked
+
+from ._inputs import Names, at_least, exact, exact_delta, named, order_of_names
+from ._lottery import RandBits
+from ._noise import NoisyCount, discrete_laplace, margin, with_intervals
 from ._outputs import Sequences, Sets
+from ._peeling import epsilon_per_round, peel_known
 from ._threshold import Threshold
+from ._unknown import limited, peel_unknown, whole_unknown
 
-__all__ = ["top_k", "top_k_set"]
+__all__ = [
+    "NoisyCount",
+    "epsilon_per_round",
+    "exact",
+    "noisy_counts",
+    "noisy_top_k",
+    "top_k",
+    "top_k_set",
+    "top_k_unknown",
+]
 
 
-def top_k(counts, k, epsilon, neighbors="add-remove", randbits=secrets.randbits):
-    """k indices into `counts`, best first: Joint, drawn exactly.
+def top_k(
+    counts: Any,
+    k: int,
+    epsilon: Any,
+    *,
+    delta: Any = 0,
+    neighbors: Neighbors = "add-remove",
+    randbits: RandBits = secrets.randbits,
+) -> list[Any]:
+    """k items of a public list, best first.
 
-    A sequence S of distinct items has probability proportional to e^(-epsilon loss(S) / 2), or
-    e^(-epsilon loss(S) / 4) for swap neighbors, where loss(S) = max_r (c_r - c_{s_r}) and
-    c_1 >= c_2 >= ... are the sorted counts. This is epsilon-DP if a user adds at most 1 to each
-    count.
+    With delta = 0 this is Joint: a sequence S of distinct items has probability proportional to
+    e^(-epsilon loss(S) / 2), or e^(-epsilon loss(S) / 4) for swap neighbors, where
+    loss(S) = max_r (c_r - c_{s_r}) and c_1 >= c_2 >= ... are the sorted counts. It is epsilon-DP if
+    a user adds at most 1 to each count. With a delta above 0 it is peeling, which is
+    (epsilon, delta)-DP (`release._peeling`).
 
-    counts, k, neighbors: as for `mechanisms.get("joint").prepare`.
-    epsilon: text ("0.1", "1e-3", "1/3"), a Fraction, a Decimal or an integer. A float means the
-        number that Python prints for it: 0.1 is one tenth.
-    randbits: gives `randbits(n)` random bits as an integer. Anything but the default is for tests.
+    Parameters
+    ----------
+    counts : mapping, Series, table or array-like
+        The number of users of each item; `release` says what is understood. The items must be
+        public: a list that was taken from the data needs `top_k_unknown`.
+    k : int
+        How many items, from 1 to the number of items.
+    epsilon, delta : str, Fraction, Decimal, int or float
+        As they are written: "0.1" is one tenth, "1/3" a third, and a float is the number that
+        Python prints for it.
+    neighbors : {"add-remove", "swap"}
+        What is protected: one user more or less, or one user in place of another.
+    randbits : callable
+        `randbits(n)` gives n random bits as an integer. Anything but the default is for tests.
 
-    The time it takes depends on the counts and on the draw.
+    Returns
+    -------
+    list
+        k items: names, or indices into counts that have no names.
+
+    Raises
+    ------
+    ValueError
+        An argument is not what it must be; one sentence says which, and what to change.
     """
-    return prepare(Sequences, counts, k, epsilon, neighbors)(randbits)
+    budget = exact_delta(delta)
+    if budget == 0:
+        return prepare(Sequences, counts, k, epsilon, neighbors)(randbits)
+    profile, names_of = known(counts)
+    k, epsilon, swap = checked_k(k, profile.d), exact(epsilon), is_swap(neighbors)
+    return names_of(peel_known(profile, k, epsilon, budget, swap, randbits))
 
 
-def top_k_set(counts, k, epsilon, neighbors="add-remove", randbits=secrets.randbits):
-    """k indices into `counts` as a set: their order is random and tells nothing.
+def top_k_set(
+    counts: Any,
+    k: int,
+    epsilon: Any,
+    *,
+    neighbors: Neighbors = "add-remove",
+    randbits: RandBits = secrets.randbits,
+) -> list[Any]:
+    """k items of a public list as a set: their order is random and tells nothing.
 
     As `top_k`, but for the loss of a set S: by how much the largest count outside S exceeds the
-    smallest in S, or 0 if it does not.
+    smallest in S, or 0 if it does not. It is epsilon-DP if a user adds at most 1 to each count.
+
+    Parameters
+    ----------
+    counts, k, epsilon, neighbors, randbits
+        As for `top_k`.
+
+    Returns
+    -------
+    list
+        k items in random order: names, or indices into counts that have no names.
+
+    Raises
+    ------
+    ValueError
+        An argument is not what it must be; one sentence says which, and what to change.
     """
     return prepare(Sets, counts, k, epsilon, neighbors)(randbits)
 
 
-def prepare(outputs, counts, k, epsilon, neighbors="add-remove"):
-    """Do all the work that needs no randomness; return `draw(randbits)`."""
-    profile, items_of = (counts, None) if isinstance(counts, Profile) else ranked(counts)
-    k = checked_k(k, profile.d)
-    epsilon = exact(epsilon)
-    get("joint").check_relation(neighbors)
-    threshold = Threshold(outputs(profile, k), epsilon / (4 if neighbors == "swap" else 2))
+def top_k_unknown(
+    counts: Any,
+    k: int,
+    epsilon: Any,
+    delta: Any,
+    *,
+    limit: int | None = None,
+    whole: bool = False,
+    as_set: bool = False,
+    neighbors: Neighbors = "add-remove",
+    randbits: RandBits = secrets.randbits,
+) -> list[Any]:
+    """Items that are safe to name, without a public list of items.
 
-    def draw(randbits=secrets.randbits):
-        ranks = threshold.draw(randbits)
-        return ranks if items_of is None else items_of(ranks).tolist()
+    It is (epsilon, delta)-DP if a user adds at most 1 to each count, however many items a user has
+    (`release._unknown`). Items with the count 0 make no difference.
+
+    By default, as many items as are safe to name, up to k, best first: take this where the counts
+    come down gradually. With `whole`, k items or none, with one epsilon for all places: take this
+    where there are clear gaps between the counts around the k-th.
+
+    Parameters
+    ----------
+    counts, epsilon, neighbors, randbits
+        As for `top_k`, but the items need not be public.
+    k : int
+        How many items at most. It may exceed the number of items.
+    delta : str, Fraction, Decimal, int or float
+        Above 0 and below 1, as it is written. One over the number of users is far too much.
+    limit : int, optional
+        Only this many items with the largest counts are looked at: at least k, 5 k by default, and
+        chosen without looking at the data. The larger, the more an item must stand out; the
+        smaller, the more the next count after them matters.
+    whole : bool
+        All k items or none.
+    as_set : bool
+        With `whole`: as a set, in random order, like `top_k_set`.
+
+    Returns
+    -------
+    list
+        Items: names, or indices into counts that have no names. If there are fewer than k, no
+        further item is safe to name; it does not mean that there are no more.
+
+    Raises
+    ------
+    ValueError
+        An argument is not what it must be; one sentence says which, and what to change.
+    """
+    k = at_least(1, "k", k)
+    limit = 5 * k if limit is None else at_least(k, "limit", limit)
+    epsilon, delta, swap = exact(epsilon), exact_delta(delta), is_swap(neighbors)
+    if delta == 0:
+        raise ValueError("delta is 0; an unknown domain needs a delta above 0, such as 1e-6.")
+    if as_set and not whole:
+        raise ValueError("as_set needs whole=True: a set comes out whole or not at all.")
+    values, names_of = named(counts)
+    domain = limited(values, limit, names_of)
+    if whole:
+        outputs = Sets if as_set else Sequences
+        items = whole_unknown(outputs, domain, k, epsilon, delta, limit, swap, randbits)
+    else:
+        items = peel_unknown(domain, k, epsilon, delta, limit, swap, randbits)
+    return names_of(items)
+
+
+def noisy_counts(
+    counts: Any,
+    epsilon: Any,
+    *,
+    sensitivity: Any,
+    randbits: RandBits = secrets.randbits,
+) -> list[NoisyCount]:
+    """Counts with discrete Laplace noise of scale sensitivity / epsilon, and 95 % intervals.
+
+    It is epsilon-DP if one user changes the counts by at most `sensitivity` in all
+    (`release._noise`). The items, and the order in which they are given, must be public or have
+    been released: of chosen items, say, whose epsilon adds to this one.
+
+    Parameters
+    ----------
+    counts, epsilon, randbits
+        As for `top_k`.
+    sensitivity : int
+        The number of these counts for users with any number of items. If a user has at most c
+        items, c is enough where that is smaller, or 2 c for swap neighbors.
+
+    Returns
+    -------
+    list of NoisyCount
+        Of each item, in the order of the input, its name or index, the noisy count, and an interval
+        from `low` to `high` that holds the true count with a probability of 95 %.
+
+    Raises
+    ------
+    ValueError
+        An argument is not what it must be; one sentence says which, and what to change.
+    """
+    rate = exact(epsilon) / exact(sensitivity, "sensitivity")
+    values, names_of = checked(counts)
+    noise = discrete_laplace(len(values), rate, randbits)
+    noisy = [count + z for count, z in zip(values.tolist(), noise, strict=True)]
+    return with_intervals(names_of(range(len(values))), noisy, margin(rate, Fraction(1, 20)))
+
+
+def noisy_top_k(
+    counts: Any,
+    k: int,
+    epsilon: Any,
+    *,
+    max_items: int,
+    neighbors: Neighbors = "add-remove",
+    randbits: RandBits = secrets.randbits,
+) -> list[NoisyCount]:
+    """k items of a public list and their noisy counts, from one noisy histogram.
+
+    Every count gets discrete Laplace noise of scale max_items / epsilon, or 2 max_items / epsilon
+    for swap neighbors; the k largest come out. It is epsilon-DP as a whole if a user has at most
+    `max_items` items and adds at most 1 to the count of each (`release._noise`).
+
+    Parameters
+    ----------
+    counts, k, epsilon, neighbors, randbits
+        As for `top_k`.
+    max_items : int
+        How many items a user has at most. See to it, by a function of each user's rows alone,
+        before you count; choosing the bound by looking at the data is not private.
+
+    Returns
+    -------
+    list of NoisyCount
+        Of each item, largest noisy count first, its name or index, the noisy count, and an interval
+        from `low` to `high`. On average 95 % of the k intervals or more hold the true count.
+
+    Raises
+    ------
+    ValueError
+        An argument is not what it must be; one sentence says which, and what to change.
+    """
+    values, names_of = checked(counts)
+    d = len(values)
+    k, most = checked_k(k, d), at_least(1, "max_items", max_items)
+    rate = exact(epsilon) / min(d, 2 * most if is_swap(neighbors) else most)
+    noise = discrete_laplace(d, rate, randbits)
+    noisy = [count + z for count, z in zip(values.tolist(), noise, strict=True)]
+    worst = sorted(noisy)[-k]
+    near = [item for item, count in enumerate(noisy) if count >= worst]
+    names = dict(zip(near, names_of(near), strict=True))
+    near.sort(key=lambda item: (-noisy[item], order_of_names(names[item])))
+    chosen = near[:k]
+    width = margin(rate, Fraction(k, 20 * d))
+    return with_intervals(names_of(chosen), [noisy[item] for item in chosen], width)
+
+
+def prepare(
+    outputs: type[Sequences] | type[Sets],
+    counts: Any,
+    k: int,
+    epsilon: Any,
+    neighbors: Neighbors = "add-remove",
+) -> Callable[..., list[Any]]:
+    """Do all the work of `top_k` or `top_k_set` that needs no randomness: `draw(randbits)`."""
+    profile, names_of = known(counts)
+    k, epsilon = checked_k(k, profile.d), exact(epsilon)
+    threshold = Threshold(outputs(profile, k), epsilon / (4 if is_swap(neighbors) else 2))
+
+    def draw(randbits: RandBits = secrets.randbits) -> list[Any]:
+        return names_of(threshold.draw(randbits))
 
     return draw
 
 
-def exact(epsilon):
-    """epsilon as a Fraction: the number that is written, not the double next to it."""
-    try:
-        text = str(epsilon)  # which Python refuses for numbers of thousands of digits
-        # Looked at first, so that 10 ** 1000000000 is not computed.
-        size = 0 if "/" in text else Decimal(text).adjusted()
-        value = Fraction(text) if abs(size) <= 400 else None
-    except (ArithmeticError, ValueError):
-        value = 0
-    if value is None:
-        raise ValueError(f"epsilon is {epsilon!r}; it must lie between 1e-400 and 1e400.")
-    if value <= 0:
-        raise ValueError(f"epsilon is {epsilon!r}; it must be a finite number above 0.")
-    return value
+def known(counts: Any) -> tuple[Profile, Names]:
+    """The profile of counts over a public list, and a function that names the items of ranks."""
+    if isinstance(counts, Profile):
+        return counts, list
+    values, names_of = named(counts)
+    profile, items_of = ranked(values)
+    return profile, lambda ranks: names_of(items_of(np.asarray(ranks)).tolist())
+
+
+def checked(counts: Any) -> tuple[NDArray[np.int64], Names]:
+    """The counts as an array of integers, and a function that gives names by positions."""
+    values, names_of = named(counts)
+    ranked(values)  # refuses what are no counts
+    return np.asarray(values), names_of
+
+
+def is_swap(neighbors: str) -> bool:
+    get("joint").check_relation(neighbors)
+    return neighbors == "swap"

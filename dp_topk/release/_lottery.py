@@ -14,6 +14,7 @@ nearly but exactly; how many digits the computation begins with changes its time
 
 import functools
 from bisect import bisect_right
+from collections.abc import Callable, Iterable
 from decimal import (
     MAX_EMAX,
     MIN_EMIN,
@@ -25,7 +26,12 @@ from decimal import (
     InvalidOperation,
     Overflow,
 )
+from fractions import Fraction
 from itertools import accumulate
+from typing import TypeAlias
+
+RandBits: TypeAlias = Callable[[int], int]  # randbits(n): n random bits as an integer
+Enclosure: TypeAlias = tuple[Decimal, Decimal]  # not above, and not below, a real number
 
 DIGITS = 30  # to begin with; twice as many are needed less than once in 2**70 draws
 
@@ -36,20 +42,21 @@ ZERO = Decimal(0)
 
 
 @functools.cache
-def directed(digits):
-    """Two contexts of so many digits: one whose results are never too large, one never too small.
+def directed(digits: int) -> tuple[Context, Context]:
+    """Two contexts of this many digits: one whose results are never too large, one never too small.
 
     They hold for sums, differences, products and quotients.
     """
     traps = [InvalidOperation, DivisionByZero, Overflow]
-    return tuple(
+    down, up = (
         Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=traps)
         for rounding in (ROUND_FLOOR, ROUND_CEILING)
     )
+    return down, up
 
 
-def exp_minus(x, digits):
-    """Decimals low <= e^-x <= high of so many digits, for a Fraction x >= 0."""
+def exp_minus(x: Fraction, digits: int) -> Enclosure:
+    """Decimals low <= e^-x <= high of this many digits, for a Fraction x >= 0."""
     if x > FAR:
         return ZERO, TINY
     # An error of x is a relative error of e^-x, so the digits of x after the point matter.
@@ -63,8 +70,8 @@ def exp_minus(x, digits):
     return down.next_minus(at_most), up.next_plus(at_least)
 
 
-def integer(number, digits):
-    """Decimals low <= number <= high of at least so many digits, for an integer above 0.
+def integer(number: int, digits: int) -> Enclosure:
+    """Decimals low <= number <= high of at least this many digits, for an integer above 0.
 
     From its leading bits: to turn all of a million bits into decimal digits takes seconds.
     """
@@ -76,7 +83,7 @@ def integer(number, digits):
     return low, high
 
 
-def power_of_two(n, context):
+def power_of_two(n: int, context: Context) -> Decimal:
     power = Decimal(1)
     for bit in f"{n:b}":
         power = context.multiply(power, power)
@@ -92,11 +99,11 @@ class Lottery:
         digits, the closer.
     """
 
-    def __init__(self, enclose):
+    def __init__(self, enclose: Callable[[int], Iterable[Enclosure]]) -> None:
         self.enclose = enclose
         self.sums = functools.cache(self._sums)
 
-    def _sums(self, digits):
+    def _sums(self, digits: int) -> list[list[int]]:
         """Integers, in a common unit, not above and not below 0, w_1, w_1 + w_2, ..."""
         down, up = directed(digits)
         weights = list(self.enclose(digits))
@@ -106,8 +113,8 @@ class Lottery:
         highs = (up.to_integral_value(up.multiply(high, per_unit)) for _, high in weights)
         return [list(accumulate(map(int, numbers), initial=0)) for numbers in (lows, highs)]
 
-    def draw(self, randbits):
-        """An index; `randbits(n)` gives n random bits as an integer."""
+    def draw(self, randbits: RandBits) -> int:
+        """An index."""
         digits, bits, n = DIGITS, 0, 0  # U lies between bits / 2**n and (bits + 1) / 2**n
         while True:
             lows, highs = self.sums(digits)
@@ -120,7 +127,7 @@ class Lottery:
             digits *= 2
 
 
-def below(n, randbits):
+def below(n: int, randbits: RandBits) -> int:
     """A uniform integer from 0 to n - 1."""
     if n == 1:
         return 0

@@ -1,24 +1,34 @@
-"""What is released, sequences or sets of k items: counted by loss, and drawn uniformly.
+"""What can come out, counted by loss and drawn uniformly: sequences, sets, single items, nothing.
 
 Items are known by their ranks 0, 1, ..., d - 1 in the order of descending counts c_1 >= c_2 >= ...
-Both classes have
-
-    spread                           no loss is larger
-    number(v)                        N(v), how many outputs have a loss of at most v
-    draw(bound, threshold, randbits) the ranks of a uniform output among the N(bound), or None
-                                     if its loss is above the threshold
-
-and all numbers are Python's integers, which are exact; NumPy's hold counts and ranks.
+All numbers are Python's integers, which are exact; NumPy's hold counts and ranks.
 """
 
 import functools
 import math
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
 from itertools import accumulate
+from typing import Protocol
 
 import numpy as np
 
-from ._lottery import below
+from dp_topk.mechanisms import Profile, Ranks
+
+from ._lottery import RandBits, below
+
+
+class Outputs(Protocol):
+    """A finite number of outputs whose losses are integers from 0 on."""
+
+    spread: int  # no loss is larger
+
+    def number(self, threshold: int) -> int:
+        """N(threshold), how many outputs have a loss of at most this."""
+
+    def draw(self, bound: int, threshold: int, randbits: RandBits) -> list[int] | None:
+        """The ranks of a uniform output among the N(bound); None if its loss is above threshold."""
 
 
 class Sequences:
@@ -28,19 +38,19 @@ class Sequences:
     t_r(v) items for each r, and N(v) = prod_r (t_r(v) - r + 1).
     """
 
-    def __init__(self, profile, k):
+    def __init__(self, profile: Profile, k: int) -> None:
         self.profile, self.places = profile, np.arange(k)
         self.top = profile.counts_at(self.places)
         self.spread = int(profile.deficits[-1])
 
-    def allowed(self, threshold):
+    def allowed(self, threshold: int) -> Ranks:
         """t_r(threshold) for each place r."""
         return self.profile.at_least(self.top - threshold)
 
-    def number(self, threshold):
+    def number(self, threshold: int) -> int:
         return product((self.allowed(threshold) - self.places).tolist())
 
-    def draw(self, bound, threshold, randbits):
+    def draw(self, bound: int, threshold: int, randbits: RandBits) -> list[int] | None:
         """A position for each place, as `allowed` by the bound; then the items found there.
 
         The positions are those of a Fisher-Yates shuffle that exists only where it is touched:
@@ -66,26 +76,26 @@ class Sets:
         N(v) = 1 + sum_{h=0..k-1} C(m_h(v) - h - 1, k - h).
     """
 
-    def __init__(self, profile, k):
+    def __init__(self, profile: Profile, k: int) -> None:
         self.profile, self.k = profile, k
         self.places = np.arange(k)
         self.top = profile.counts_at(self.places)
         self.spread = int(profile.deficits[-1])
         self.sums = functools.lru_cache(maxsize=16)(self._sums)
 
-    def choices(self, threshold):
+    def choices(self, threshold: int) -> list[int]:
         """m_h(threshold) - h - 1 for h = 0, ..., k - 1."""
         return (self.profile.at_least(self.top - threshold) - self.places - 1).tolist()
 
-    def _sums(self, threshold):
+    def _sums(self, threshold: int) -> list[int]:
         """The terms of N(threshold), added up: from h = 0 to h = 0, 1, ..., k - 1."""
         terms = (math.comb(n, self.k - h) for h, n in enumerate(self.choices(threshold)))
         return list(accumulate(terms))
 
-    def number(self, threshold):
+    def number(self, threshold: int) -> int:
         return 1 + self.sums(threshold)[-1]
 
-    def draw(self, bound, threshold, randbits):
+    def draw(self, bound: int, threshold: int, randbits: RandBits) -> list[int] | None:
         h = bisect_right(self.sums(bound), below(self.number(bound), randbits))
         if h == self.k:
             return shuffle(range(self.k), randbits)
@@ -95,27 +105,109 @@ class Sets:
         return shuffle([*range(h), *(h + 1 + other for other in others)], randbits)
 
 
-def product(factors):
+class Left:
+    """The items that are left for a round of peeling, loss(i) = (largest count left) - c_i.
+
+    Besides the items there may be dummies, all of one count. A dummy comes out as an empty list.
+    """
+
+    def __init__(self, profile: Profile, dummies: int = 0, dummy_count: int = 0) -> None:
+        self.profile, self.dummies, self.dummy_count = profile, dummies, dummy_count
+        self.order: list[int] = []  # the ranks that were taken, first to last
+        self.taken: list[int] = []  # the same, ascending
+        self._look()
+
+    def take(self, rank: int) -> None:
+        self.order.append(rank)
+        insort(self.taken, rank)
+        self._look()
+
+    def _look(self) -> None:
+        """Find the largest count left, and how far all others can be below it."""
+        counts = [self.dummy_count] if self.dummies else []
+        if len(self.taken) < self.profile.d:
+            counts.append(int(self.profile.counts_at(self._rank(0))))
+        self.top = max(counts, default=0)
+        least = self.profile.largest - self.profile.spread
+        self.spread = self.top - min(least, *counts) if counts else 0
+
+    def _rank(self, place: int) -> int:
+        """The rank of the item at this place among those left."""
+        for rank in self.taken:
+            if rank > place:
+                break
+            place += 1
+        return place
+
+    def _items(self, threshold: int) -> int:
+        """How many items left have a loss of at most the threshold: the first of those left."""
+        allowed = int(self.profile.at_least(self.top - threshold))
+        return allowed - bisect_left(self.taken, allowed)
+
+    def number(self, threshold: int) -> int:
+        near = self.top - self.dummy_count <= threshold
+        return self._items(threshold) + (self.dummies if near else 0)
+
+    def draw(self, bound: int, threshold: int, randbits: RandBits) -> list[int] | None:
+        place = below(self.number(bound), randbits)
+        if place >= self._items(bound):
+            return [] if self.top - self.dummy_count <= threshold else None
+        return [self._rank(place)] if place < self._items(threshold) else None
+
+
+class OrNothing:
+    """Other outputs, or nothing: an empty list.
+
+    With delta = p / q, each output S counts as p copies with its own loss, and as q copies of
+    nothing with the loss max(loss(S), least). So nothing weighs
+
+        (q / p) sum_S e^(-rate max(loss(S), least))
+
+    where S weighs e^(-rate loss(S)).
+    """
+
+    def __init__(self, outputs: Outputs, least: int, delta: Fraction) -> None:
+        self.outputs, self.least, self.delta = outputs, least, delta
+        self.spread = max(outputs.spread, least)
+
+    def copies(self, threshold: int) -> int:
+        """How many copies there are of each output with a loss of at most the threshold."""
+        p, q = self.delta.as_integer_ratio()
+        return p + q if threshold >= self.least else p
+
+    def number(self, threshold: int) -> int:
+        return self.outputs.number(threshold) * self.copies(threshold)
+
+    def draw(self, bound: int, threshold: int, randbits: RandBits) -> list[int] | None:
+        copy = below(self.copies(bound), randbits)
+        if copy >= self.copies(threshold):
+            return None
+        ranks = self.outputs.draw(bound, threshold, randbits)
+        return ranks if ranks is None or copy < self.delta.numerator else []
+
+
+def product(factors: list[int]) -> int:
     """math.prod in rounds, which is faster where there are thousands of factors."""
     while len(factors) > 1:
         factors = [math.prod(factors[i : i + 32]) for i in range(0, len(factors), 32)]
     return factors[0]
 
 
-def sample(n, size, randbits):
+def sample(n: int, size: int, randbits: RandBits) -> list[int]:
     """A uniform sequence of `size` distinct integers below n."""
     return shuffled([r + below(n - r, randbits) for r in range(size)])
 
 
-def shuffle(items, randbits):
+def shuffle(items: Iterable[int], randbits: RandBits) -> list[int]:
     """The items in uniformly random order, which therefore tells nothing."""
     items = list(items)
     return [items[position] for position in sample(len(items), len(items), randbits)]
 
 
-def shuffled(positions):
+def shuffled(positions: Sequence[int]) -> list[int]:
     """What a Fisher-Yates shuffle of 0, 1, 2, ... takes from these positions."""
-    taken, moved = [], {}
+    taken: list[int] = []
+    moved: dict[int, int] = {}
     for r, position in enumerate(positions):
         taken.append(moved.get(position, position))
         moved[position] = moved.get(r, r)

@@ -23,10 +23,13 @@ accepted. That is why `cut` may use floating point. Nothing else does.
 
 import functools
 import math
+from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
-from itertools import pairwise
+from fractions import Fraction
+from itertools import chain, pairwise
 
-from ._lottery import ZERO, Lottery, directed, exp_minus, integer
+from ._lottery import ZERO, Enclosure, Lottery, RandBits, directed, exp_minus, integer
+from ._outputs import Outputs
 
 ONE = Decimal(1), Decimal(1)  # the enclosure of 1
 
@@ -38,7 +41,7 @@ class Threshold:
     rate: a Fraction above 0.
     """
 
-    def __init__(self, outputs, rate):
+    def __init__(self, outputs: Outputs, rate: Fraction) -> None:
         self.outputs = outputs
         number = functools.cache(outputs.number)
         self.starts = cut(number, outputs.spread, rate)
@@ -50,13 +53,13 @@ class Threshold:
             for i in range(self.starts[-1].bit_length())
         ]
 
-    def draw(self, randbits):
+    def draw(self, randbits: RandBits) -> list[int]:
         """The ranks of one output."""
         while (ranks := self.propose(randbits)) is None:
             pass
         return ranks
 
-    def propose(self, randbits):
+    def propose(self, randbits: RandBits) -> list[int] | None:
         """The ranks of one output, or None if the proposal is rejected."""
         block = self.blocks.draw(randbits)
         start, end = self.starts[block], self.ends[block]
@@ -65,7 +68,9 @@ class Threshold:
         return self.outputs.draw(end, start + offset, randbits)
 
 
-def block_weights(starts, numbers, rate, digits):
+def block_weights(
+    starts: list[int], numbers: list[int], rate: Fraction, digits: int
+) -> Iterator[Enclosure]:
     """Enclosures of N(b) (e^(-rate a) - e^(-rate (b + 1))) for each block; the last never ends."""
     down, up = directed(digits)
     edges = [*(exp_minus(rate * start, digits) for start in starts), (ZERO, ZERO)]
@@ -75,26 +80,31 @@ def block_weights(starts, numbers, rate, digits):
         yield max(at_least, ZERO), up.multiply(most, up.subtract(high, next_low))
 
 
-def digit_weights(x, digits):
+def digit_weights(x: Fraction, digits: int) -> list[Enclosure]:
     """Enclosures of the weights of a binary digit: 1 for 0, and e^-x for 1."""
     return [ONE, exp_minus(x, digits)]
 
 
-def cut(number, spread, rate):
+def cut(number: Callable[[int], int], spread: int, rate: Fraction) -> list[int]:
     """Where blocks of 2**m thresholds start; the last start is that of the block without an end.
 
     Blocks are split until the proposals weigh at most twice what they are proposed for: then half
     of them are accepted. N grows with v, so a block [a, b] is due at least N(a) / N(b) of what it
     weighs. In doubles: only time depends on it.
     """
-    rate = float(min(max(rate, 1e-300), 1e300))
-    log_number = functools.cache(lambda threshold: math.log(number(threshold)))
+    decay = float(min(max(rate, Fraction("1e-300")), Fraction("1e300")))
+
+    @functools.cache
+    def log_number(threshold: int) -> float:
+        return math.log(number(threshold))
+
     powers = (spread - 1).bit_length() + 1 if spread else 0
     starts = [0, *(2**i for i in range(powers))]
     while True:
-        blocks = [*pairwise(starts), (starts[-1], math.inf)]
-        series = [log_series(rate, start, stop - start) for start, stop in blocks]
-        high = [log_number(stop - 1) for _, stop in blocks[:-1]] + [log_number(starts[-1])]
+        blocks = list(pairwise(starts))
+        series = [log_series(decay, start, stop - start) for start, stop in blocks]
+        series.append(log_series(decay, starts[-1], math.inf))
+        high = [log_number(stop - 1) for _, stop in blocks] + [log_number(starts[-1])]
         low = [log_number(start) for start in starts]
         scale = max(map(sum, zip(high, series, strict=True)))
         upper = [math.exp(h + s - scale) for h, s in zip(high, series, strict=True)]
@@ -103,17 +113,17 @@ def cut(number, spread, rate):
         if 2 * sum(excess) <= sum(upper):
             return starts
         worst = sum(excess) / (2 * len(excess))
-        starts = [
-            part
-            for (start, stop), surplus in zip(blocks, excess, strict=True)
-            for part in (quarters(start, stop) if surplus > worst else (start,))
-        ]
+        parts = (
+            quarters(start, stop) if surplus > worst else (start,)
+            for (start, stop), surplus in zip(blocks, excess[:-1], strict=True)
+        )
+        starts = [*chain.from_iterable(parts), starts[-1]]
 
 
-def log_series(rate, start, size):
+def log_series(rate: float, start: int, size: float) -> float:
     """log of (1 - e^-rate) times the sum of e^(-rate v) over thresholds from `start` on."""
     return math.log(-math.expm1(-rate * size)) - rate * start
 
 
-def quarters(start, stop):
+def quarters(start: int, stop: int) -> Iterable[int]:
     return range(start, stop, max(1, (stop - start) // 4))

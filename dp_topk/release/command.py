@@ -158,7 +158,7 @@ def run(options):
         raise BadInput(f"{options.file} has no rows, so there are no items to choose from.")
     choose = release.top_k_set if options.set else release.top_k
     with kept(options.receipt, receipt(options, len(items))):
-        chosen = choose(counts, options.k, options.epsilon, options.neighbors)
+        chosen = choose(counts, options.k, options.epsilon, neighbors=options.neighbors)
         warn(options.epsilon)
         write([items[place] for place in chosen], options)
 

@@ -352,7 +352,7 @@ def test_swap_neighbors_halve_the_rate(outputs):
     for relation, other in [RELATIONS, RELATIONS[::-1]]:
 
         def draw(bits, relation=relation):
-            return function([0, 2], 1, 2, relation, bits)
+            return function([0, 2], 1, 2, neighbors=relation, randbits=bits)
 
         check(draw, truth[relation], 14, Fraction(1, 50))
         with pytest.raises(AssertionError):
@@ -750,7 +750,7 @@ def test_everything_random_comes_from_randbits():
         (np.int64(2), Fraction(2)),
         (5e-324, Fraction("5e-324")),
         (THIRD, Fraction(int(40 * "3"), 10**40)),
-        (" 1e-3 ", Fraction(1, 1000)),
+        ("1e-3", Fraction(1, 1000)),
     ],
 )
 def test_epsilon_is_what_is_written(epsilon, value):
@@ -800,7 +800,7 @@ def test_an_epsilon_that_would_take_forever_is_refused(epsilon):
         release.top_k([3, 1, 2], 2, epsilon)
 
 
-@pytest.mark.parametrize("epsilon", ["1/0", "", "1/2/3", "0x1", "1,5"])
+@pytest.mark.parametrize("epsilon", ["1/0", "", "1/2/3", "0x1", "1,5", " 1", "1_0", "١", "１", "-1", "+1"])
 def test_text_that_is_no_number_is_refused(epsilon):
     with pytest.raises(ValueError, match="must be a finite number above 0"):
         release.top_k([3, 1, 2], 2, epsilon)

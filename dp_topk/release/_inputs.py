@@ -1,0 +1,142 @@
+"""What people have: counts with or without names, and numbers as they are written."""
+
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+PLAIN = re.compile(r"\d+/\d+|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+
+Names = Callable[[Sequence[int]], list[Any]]
+
+
+def exact(number: Any, name: str = "epsilon") -> Fraction:
+    """A number above 0 as a Fraction: what is written, not the double next to it.
+
+    Parameters
+    ----------
+    number : str, Fraction, Decimal, int or float
+        Text is written with plain digits: "0.1", "1e-3" or "1/3". A float means the number that
+        Python prints for it, so 0.1 is one tenth.
+    name : str
+        What an error calls it.
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    ValueError
+        It is not a finite number above 0, or not between 1e-400 and 1e400.
+    """
+    value: Fraction | None = Fraction(0)
+    try:
+        text = str(number)  # which Python refuses for numbers of thousands of digits
+        if PLAIN.fullmatch(text):
+            # Looked at first, so that 10 ** 1000000000 is not computed.
+            size = 0 if "/" in text else Decimal(text).adjusted()
+            value = Fraction(text) if abs(size) <= 400 else None
+    except (ArithmeticError, ValueError):
+        pass
+    if value is None:
+        raise ValueError(f"{name} is {number!r}; it must lie between 1e-400 and 1e400.")
+    if value <= 0:
+        raise ValueError(f"{name} is {number!r}; it must be a finite number above 0.")
+    return value
+
+
+def exact_delta(delta: Any) -> Fraction:
+    """delta as a Fraction: 0, or a number between 0 and 1 as it is written."""
+    if not isinstance(delta, bool) and str(delta) in ("0", "0.0"):
+        return Fraction(0)
+    try:
+        value = exact(delta, "delta")
+    except ValueError:
+        value = Fraction(1)
+    if value >= 1:
+        raise ValueError(f"delta is {delta!r}; it must be 0 or a number between 0 and 1.")
+    return value
+
+
+def named(counts: Any) -> tuple[Any, Names]:
+    """The counts, and a function that gives the names of items by their positions.
+
+    counts: a mapping or a pandas Series of item to count; a table of two columns, items and counts
+        (pandas, Polars, Arrow), or a pair of columns; or counts alone, whose names are their
+        positions (a sequence, an array, a column of Polars or Arrow).
+    """
+    if isinstance(counts, Mapping):
+        items = list(counts)
+        return list(counts.values()), items_at(items)
+    pair = columns(counts)
+    if pair is None and hasattr(counts, "to_numpy") and hasattr(counts, "iloc"):
+        pair = [counts.index, counts]  # a Series of pandas
+    if pair is None:
+        return integers(counts), list
+    if len(pair) != 2:
+        raise ValueError(
+            f"counts has {len(pair)} columns; give two, the items and how many users each has."
+        )
+    items = as_list(pair[0])
+    values = integers(pair[1])
+    if len(items) != len(values):
+        raise ValueError(f"counts has {len(items)} items, but {len(values)} counts.")
+    if len(set(items)) < len(items):
+        raise ValueError("counts names an item twice; add up its users, each of them once.")
+    return values, items_at(items)
+
+
+def columns(table: Any) -> list[Any] | None:
+    """The columns of a table, if it is one."""
+    if hasattr(table, "iloc") and getattr(table, "ndim", 1) == 2:  # pandas
+        return [table.iloc[:, place] for place in range(table.shape[1])]
+    if hasattr(table, "get_columns"):  # Polars
+        return list(table.get_columns())
+    if hasattr(table, "column_names"):  # Arrow
+        return list(table.columns)
+    if hasattr(table, "flatten") and hasattr(getattr(table, "type", None), "num_fields"):
+        # A column of Arrow; a struct, as `value_counts` gives, is a table.
+        return list(table.flatten()) if table.type.num_fields else None
+    if isinstance(table, tuple) and any(hasattr(column, "__len__") for column in table):
+        return list(table)
+    return None
+
+
+def items_at(items: list[Any]) -> Names:
+    return lambda positions: [items[position] for position in positions]
+
+
+def as_list(column: Any) -> list[Any]:
+    for method in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, method):
+            return list(getattr(column, method)())
+    return list(column)
+
+
+def integers(column: Any) -> Any:
+    """A column as NumPy has it. pandas' integers that allow for missing values become plain."""
+    kind = getattr(getattr(column, "dtype", None), "kind", "")
+    if kind in ("i", "u") and hasattr(column, "to_numpy") and not column.isna().any():
+        return column.to_numpy(dtype=np.int64 if kind == "i" else np.uint64)
+    return column
+
+
+def order_of_names(name: Any) -> tuple[str, int, str]:
+    """Where a name stands among others. It depends on the name alone, not on what others are."""
+    return type(name).__qualname__, name if isinstance(name, int) else 0, str(name)
+
+
+def at_least(minimum: int, name: str, value: Any) -> int:
+    """An argument as an integer, if it is one and not below the minimum."""
+    try:
+        number = None if isinstance(value, bool) else operator.index(value)
+    except TypeError:
+        number = None
+    if number is None or number < minimum:
+        raise ValueError(f"{name} is {value!r}; it must be an integer of at least {minimum}.")
+    return number
