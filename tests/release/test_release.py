@@ -800,7 +800,9 @@ def test_an_epsilon_that_would_take_forever_is_refused(epsilon):
         release.top_k([3, 1, 2], 2, epsilon)
 
 
-@pytest.mark.parametrize("epsilon", ["1/0", "", "1/2/3", "0x1", "1,5", " 1", "1_0", "١", "１", "-1", "+1"])
+@pytest.mark.parametrize(
+    "epsilon", ["1/0", "", "1/2/3", "0x1", "1,5", " 1", "1_0", "١", "１", "-1", "+1"]
+)
 def test_text_that_is_no_number_is_refused(epsilon):
     with pytest.raises(ValueError, match="must be a finite number above 0"):
         release.top_k([3, 1, 2], 2, epsilon)
