@@ -6,11 +6,13 @@ figures were read pixel by pixel: data/foods/head.csv has the 290 largest counts
 data/foods/bins.csv the number of items in seven bins from 50 up. This program draws counts that
 meet all of it; data/README.md names the sources.
 
-Exact. The number of items, the number of ratings, the largest and the tenth count.
+Exact. The number of items, the number of ratings, the largest and the tenth count, and three
+counts of the head whose ranks are known roughly.
 
 Drawn: the head. Each of the 290 counts gets a random place in its interval (see `position`). All
-are drawn anew until every bin that they fill is met and every item known from elsewhere has room,
-so the bins correct what was read roughly, and gaps and ties are irregular.
+are drawn again until every bin that they fill is met and every item known from elsewhere has room,
+so the bins correct what was read roughly, and gaps and ties are irregular. Each of the three known
+counts then replaces one of those whose interval holds it.
 
 Drawn: from 50 up to the head. The two lowest bins say how many counts; each is a random draw
 from the law below, given its bin.
@@ -53,7 +55,9 @@ SEED = 2014
 # Published facts about the original file.
 ITEMS = 166_049
 RATINGS = 1_297_156
-# Single items have at least so many ratings. There has to be room for them below the largest item:
+# Counts of single items that are in the head, at a rank whose interval holds them.
+EXACT_COUNTS = (592, 409, 360)
+# Single items have at least this many ratings. There has to be room for them below the largest item:
 # the first falls into the interval of rank 2.
 KNOWN_ITEMS = (3_749, 2_650, 1_547, 1_096, 1_022, 933, 861, 722, 667, 662, 606)
 
@@ -84,7 +88,7 @@ class Reading(NamedTuple):
 
 
 class Bin(NamedTuple):
-    """A row of bins.csv: so many items have a count from `start` to just below `below`."""
+    """A row of bins.csv: this many items have a count from `start` to just below `below`."""
 
     start: Decimal
     below: Decimal
@@ -139,10 +143,20 @@ def draw_head(head, bins, uniform):
     The ends of the intervals never rise with the rank, so once all counts are sorted, each is still
     inside the interval of its rank.
     """
+
+    def fits(counts):
+        has_room = all(map(int.__ge__, counts[1:], KNOWN_ITEMS))
+        return has_room and all(a_bin.met_by(counts) for a_bin in bins)
+
     for _ in range(10_000):  # about one draw in six will do
         counts = sorted((position(reading, uniform) for reading in head), reverse=True)
-        has_room = all(map(int.__ge__, counts[1:], KNOWN_ITEMS))
-        if has_room and all(a_bin.met_by(counts) for a_bin in bins):
+        if not fits(counts):
+            continue
+        for exact in EXACT_COUNTS:
+            places = [i for i, reading in enumerate(head) if reading.low <= exact <= reading.high]
+            counts[places[whole(uniform, 0, len(places) - 1)]] = exact
+        counts.sort(reverse=True)
+        if fits(counts):
             return counts
     raise ArithmeticError("no draw from the intervals meets the bins: the two tables disagree")
 
@@ -196,7 +210,7 @@ def draw(share, a_bin, uniform):
 
 
 def tail(share, items, ratings):
-    """{count: items} of so many items with so many ratings, as close to the law as can be.
+    """{count: items} of this many items with this many ratings, as close to the law as possible.
 
     share is S(n) from 0 to the first count that is too large for the tail.
     """

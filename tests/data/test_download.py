@@ -824,3 +824,13 @@ def test_a_checksum_may_be_written_in_capitals(tmp_path):
 def test_verify_accepts_what_the_config_says_nothing_about(tmp_path):
     (tmp_path / "pets.bin").write_bytes(b"pets")
     verify(tmp_path / "pets.bin", {"url": "https://example.org/pets.bin", "filename": "pets.bin"})
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["file", "member of a zip"])
+def test_gits_id_tells_whether_the_data_is_right(tmp_path, packed):
+    (tmp_path / "pets.bin").write_bytes(zipped(pets__csv=b"hello\n") if packed else b"hello\n")
+    member = {"member": "pets.csv"} if packed else {}
+    right = {"git_blob": "ce013625030ba8dba906f756967f9e9ca394464a"}  # git hash-object
+    verify(tmp_path / "pets.bin", {"url": PAGE, **member, **right})
+    with pytest.raises(InputError, match="Git's id of .* is ce0136.* instead of 000"):
+        verify(tmp_path / "pets.bin", {"url": PAGE, **member, "git_blob": "0" * 40})

@@ -95,7 +95,7 @@ def test_readme_table_agrees_with_files_and_config(row):
 def test_readme_gives_checksums_of_originals(name):
     download = CONFIG["datasets"][name]["download"]
     section = re.search(rf"^## {name.title()}\n(.*?)(?=^## )", README, re.MULTILINE | re.DOTALL)
-    expected = [download[key] for key in ("sha256", "member_sha256") if key in download]
+    expected = [download[key] for key in ("sha256", "member_sha256", "git_blob") if key in download]
     expected += [f"{download['bytes']:,} bytes"] if "bytes" in download else []
     assert [text for text in expected if text not in section[1]] == []
 
@@ -147,6 +147,25 @@ def test_foods_has_room_for_every_known_item(drawn_foods):
     known = [3_749, 2_650, 1_547, 1_096, 1_022, 933, 861, 722, 667, 662, 606]
     # Even if none of them is the largest item: the counts from the second on dominate them.
     assert (drawn_foods[1:][: len(known)] >= known).all()
+
+
+def test_foods_has_the_exact_counts_at_ranks_that_their_intervals_allow(drawn_foods):
+    for count, first, last in ((592, 87, 91), (409, 169, 183), (360, 205, 223)):
+        assert count in drawn_foods[first - 1 : last]
+
+
+# Of 9,728 items drawn uniformly from the original, the shares with at least this many ratings of
+# three stars or more; and the number of ratings of the original with five, four and three stars.
+SAMPLED, SHARES_OF_SAMPLE = 9_728, {10: 0.131, 20: 0.064, 50: 0.020, 100: 0.008}
+THREE_STARS_OR_MORE = (858_163 + 177_680 + 96_821) / 1_297_156
+
+
+def test_foods_agrees_with_a_uniform_sample_of_the_original(drawn_foods):
+    liked = np.random.default_rng(0).binomial(drawn_foods, THREE_STARS_OR_MORE)
+    assert abs(liked.mean() - 6.82) < 0.03
+    for least, share in SHARES_OF_SAMPLE.items():
+        deviation = np.sqrt(share * (1 - share) / SAMPLED)
+        assert abs(np.mean(liked >= least) - share) < 2 * deviation, least
 
 
 def test_every_count_of_the_head_is_in_its_interval(drawn_foods):

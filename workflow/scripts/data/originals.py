@@ -87,18 +87,32 @@ def fault(path, download):
     with open(path, "rb") as file:
         if wrong := _other_digest("its sha256", file, download.get("sha256")):
             return wrong
-    if member := download.get("member"):
-        expected = download.get("member_sha256")
-        try:
+    member, expected = download.get("member"), download.get("member_sha256")
+    try:
+        if member and (expected or not download.get("sha256")):
             with open_original(path, download) as file:
-                if expected or not download.get("sha256"):
-                    wrong = _other_digest(f"the sha256 of {member!r}", file, expected)
-                    if wrong and not is_zip(path):
-                        return f"it is not a usable zip archive, nor {member!r} itself"
-                    return wrong
-        except InputError as error:
-            return str(error)
+                wrong = _other_digest(f"the sha256 of {member!r}", file, expected)
+            if wrong and not is_zip(path):
+                return f"it is not a usable zip archive, nor {member!r} itself"
+            if wrong:
+                return wrong
+        blob = download.get("git_blob")
+        if blob and (found := git_blob(path, download)) != blob.lower():
+            return f"Git's id of {repr(member) if member else 'it'} is {found} instead of {blob}"
+    except InputError as error:
+        return str(error)
     return None
+
+
+def git_blob(path, download):
+    """Git's id of the data, as `git hash-object` prints it."""
+    with open_original(path, download) as file:
+        size = sum(len(block) for block in iter(lambda: file.read(BLOCK), b""))
+    digest = hashlib.sha1(b"blob %d\0" % size, usedforsecurity=False)
+    with open_original(path, download) as file:
+        for block in iter(lambda: file.read(BLOCK), b""):
+            digest.update(block)
+    return digest.hexdigest()
 
 
 def _other_digest(what, file, expected):
