@@ -11,7 +11,7 @@ OVERLAY := $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup figures field time scaling report verify test quick-test check bench \
-	bench-data bench-pipeline gallery gallery-field lock clean
+	bench-data bench-pipeline numbers gallery gallery-field lock clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,6 +71,9 @@ bench-pipeline: setup ## what the pipeline costs beside its work, and a sweep of
 
 bench-data: setup ## count a MovieLens of 25 million generated ratings: seconds and memory
 	$(BIN)/python -m benchmarks.movielens
+
+numbers: setup ## measure again and write the tables into the pages (ONLY=release: those whose command has this word)
+	$(BIN)/python -m tools.numbers $(ONLY)
 
 gallery: figures scaling ## make the small pictures and the verdicts that the README shows
 	$(BIN)/python -m tools.gallery figures docs/gallery

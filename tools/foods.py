@@ -57,8 +57,8 @@ ITEMS = 166_049
 RATINGS = 1_297_156
 # Counts of single items that are in the head, at a rank whose interval holds them.
 EXACT_COUNTS = (592, 409, 360)
-# Single items have at least this many ratings. There has to be room for them below the largest item:
-# the first falls into the interval of rank 2.
+# Single items have at least this many ratings. There has to be room for them below the largest
+# item: the first falls into the interval of rank 2.
 KNOWN_ITEMS = (3_749, 2_650, 1_547, 1_096, 1_022, 933, 861, 722, 667, 662, 606)
 
 # Shares of items with 1, 2 and 3 ratings, and with at least 5, 10 and 20 ...

@@ -832,5 +832,5 @@ def test_gits_id_tells_whether_the_data_is_right(tmp_path, packed):
     member = {"member": "pets.csv"} if packed else {}
     right = {"git_blob": "ce013625030ba8dba906f756967f9e9ca394464a"}  # git hash-object
     verify(tmp_path / "pets.bin", {"url": PAGE, **member, **right})
-    with pytest.raises(InputError, match="Git's id of .* is ce0136.* instead of 000"):
+    with pytest.raises(InputError, match=r"Git's id of .* is ce0136.* instead of 000"):
         verify(tmp_path / "pets.bin", {"url": PAGE, **member, "git_blob": "0" * 40})
