@@ -46,6 +46,7 @@ import pkgutil
 from ._mechanism import RELATIONS, Draw, Mechanism, Neighbors, Ranks, Unavailable, checked_k
 from ._profile import Profile
 from ._ranked import ranked
+from ._thresholds import cut_into_blocks, sequence_at
 
 __all__ = [
     "RELATIONS",
@@ -56,9 +57,11 @@ __all__ = [
     "Ranks",
     "Unavailable",
     "checked_k",
+    "cut_into_blocks",
     "get",
     "names",
     "ranked",
+    "sequence_at",
 ]
 
 ENTRY_POINTS = "dp_topk.mechanisms"

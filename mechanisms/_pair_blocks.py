@@ -30,7 +30,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ._pair_level import Level, inner_ranks
-from ._sequences import _LIGHT, _choose
+from ._thresholds import Lottery, geometric, log_series
 
 _BITS = (0, 3, 6, 9, 12, 15)  # of the levels, each several times the work of the one before
 _NONE = len(_BITS)
@@ -81,14 +81,10 @@ class Distances:
 
     def attempt(self, rng):
         """A sequence, as a list of ranks, or None."""
-        at = _choose(self.cumulative, rng)
-        if at < self.light:
-            at = _choose(self.cumulative[: self.light], rng)
-        block = self.blocks[self.order[at]]
+        block = self.blocks[self.lottery.draw(rng)]
         threshold = block.start
         if block.size > 1:
-            step = -math.log1p(rng.random() * math.expm1(-self.rate * block.size)) / self.rate
-            threshold += min(int(step), block.size - 1)
+            threshold += geometric(rng.random(), self.rate, block.size)
         ranks = block.level.attempt(rng)
         if ranks is None or (block.size and not _allowed(ranks, self._within(threshold).tolist())):
             return None
@@ -121,7 +117,7 @@ class Distances:
         while True:
             high = np.array([block.level.log_size for block in self.blocks])
             self._lay_out(high)
-            in_vain = self.weights * self._in_vain(high, most_bits)
+            in_vain = self.lottery.shares * self._in_vain(high, most_bits)
             if in_vain.sum() <= share or self._exhausted():
                 for level in self._levels_in_use():
                     level.build()
@@ -139,16 +135,9 @@ class Distances:
                     break
 
     def _lay_out(self, high):
-        """Weigh the blocks, and order them from the lightest to the heaviest."""
-        logs = high - self.rate * np.array([float(block.start) for block in self.blocks])
-        sizes = np.array([float(block.size) for block in self.blocks[:-1]])
-        # sum_v exp(-rate v) over the block, times 1 - exp(-rate), as in `_sequences`
-        logs[:-1] += np.log(-np.expm1(-self.rate * sizes))
-        weights = np.exp(logs - logs.max())
-        self.weights = weights / weights.sum()
-        self.order = np.argsort(self.weights, kind="stable")
-        self.cumulative = np.cumsum(self.weights[self.order])
-        self.light = int((self.weights < _LIGHT).sum())
+        """Weigh the blocks, and forget the tables of those that are hardly ever chosen."""
+        starts = np.array([block.start for block in self.blocks])
+        self.lottery = Lottery(high + log_series(self.rate, starts))
         in_use = set(map(id, self._levels_in_use()))
         for block in self.blocks:
             if id(block.level) not in in_use:
@@ -156,7 +145,7 @@ class Distances:
 
     def _levels_in_use(self):
         """The levels whose tables are worth keeping; blocks may share them."""
-        blocks = zip(self.blocks, self.weights, strict=True)
+        blocks = zip(self.blocks, self.lottery.shares, strict=True)
         return {
             id(block.level): block.level for block, weight in blocks if weight >= _IDLE
         }.values()

@@ -56,7 +56,7 @@ import math
 
 import numpy as np
 
-from ._sequences import sequence_at
+from ._thresholds import sequence_at
 
 _SLACK = 1 + 1e-11
 _TINY = 1e-280  # below it a double may have lost digits
@@ -248,8 +248,8 @@ class Level:
         bounds = np.append(bounds, self.within[len(chosen) :] - self.inner).astype(np.int64)
         if len(bounds) == 0:
             return chosen
-        ranks = self.inner + sequence_at(rng.integers(np.arange(len(bounds)), bounds))
-        outer = iter(ranks.tolist())
+        positions = rng.integers(np.arange(len(bounds)), bounds).tolist()
+        outer = iter([self.inner + rank for rank in sequence_at(positions)])
         return [next(outer) if rank < 0 else rank for rank in chosen] + list(outer)
 
 

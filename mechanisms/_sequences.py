@@ -67,13 +67,16 @@ Memory: a few copies of the profile.
 import math
 
 import numpy as np
+from numpy.typing import NDArray
 
-_PIECES = 4  # into how many parts a block is split
-_LIGHT = 2.0**-40  # share of all below which a block is light
+from ._mechanism import Neighbors, Ranks
+from ._profile import Profile
+from ._thresholds import Lottery, cut_into_blocks, geometric, sequence_at
+
 _CELLS = 1 << 16  # how many t_r(v) are looked up at once, to bound memory
 
 
-def loss_rate(epsilon, neighbors):
+def loss_rate(epsilon: float, neighbors: Neighbors) -> float:
     """epsilon / (2 Delta): a user who comes or goes changes a loss by at most 1, a swap by 2."""
     return epsilon / (4 if neighbors == "swap" else 2)
 
@@ -88,59 +91,27 @@ class LossThreshold:
     N must be nondecreasing and constant from v = c_1 - c_d on.
     """
 
-    def __init__(self, profile, k, rate, clip=math.inf):
+    def __init__(self, profile: Profile, k: int, rate: float, clip: float = math.inf) -> None:
         self.profile, self.rate = profile, rate
         self.places = np.arange(k)
         self.top = profile.counts_at(self.places)
-        self._split_into_blocks(min(profile.spread, clip))
+        log_all = float(self.log_number(np.full(k, profile.d)))
+        last = int(min(profile.spread, clip))
+        blocks = cut_into_blocks(self._log_numbers, last, log_all, rate)
+        self.starts, self.high = blocks.starts.tolist(), blocks.high.tolist()
+        self.sizes = [*np.diff(blocks.starts).tolist(), 0]  # 0: the block without an end
+        self.blocks = Lottery(blocks.log_weights)
+        self.log_envelope = self.blocks.log_total
 
-    def allowed(self, thresholds):
+    def allowed(self, thresholds: NDArray[np.int64] | int) -> Ranks:
         """t_r(v) for each place r; of a column of thresholds, a row for each."""
         return self.profile.at_least(self.top - thresholds)
 
-    def log_number(self, allowed):
+    def log_number(self, allowed: Ranks) -> NDArray[np.float64]:
         """log N, the number of sequences whose r-th item is among the first allowed[..., r]."""
         return np.log(allowed - self.places).sum(axis=-1)
 
-    def _split_into_blocks(self, last):
-        """Make blocks [starts[i], starts[i + 1]) and the last one, [last, infinity)."""
-        starts = np.array([0, *(1 << i for i in range(last.bit_length())), last])
-        starts = np.unique(starts[starts <= last])
-        low, below = self._log_sequences_around(starts)  # log N there, and one threshold before
-        low[-1] = log_all = self.log_number(np.full(len(self.places), self.profile.d))
-        while True:
-            high = np.append(below[1:], log_all)
-            sizes = starts[1:] - starts[:-1]
-            # log of sum_v exp(-rate v) over the block, times 1 - exp(-rate)
-            series = -self.rate * starts
-            series[:-1] += np.log(-np.expm1(-self.rate * sizes))
-            scale = (high + series).max()
-            upper = np.exp(high + series - scale)
-            excess = upper - np.exp(low + series - scale)
-            if 2 * excess.sum() <= upper.sum():
-                break
-            split = np.flatnonzero(excess[:-1] > excess.sum() / (2 * len(excess)))
-            inside = sizes[split, None] * np.arange(1, _PIECES) // _PIECES
-            new = np.unique((starts[split, None] + inside)[inside > 0])
-            low_there, below_there = self._log_sequences_around(new)
-            order = np.argsort(np.concatenate((starts, new)))
-            starts = np.concatenate((starts, new))[order]
-            low = np.concatenate((low, low_there))[order]
-            below = np.concatenate((below, below_there))[order]
-        order = np.argsort(upper, kind="stable")
-        self.starts, self.high = starts[order].tolist(), high[order].tolist()
-        self.sizes = np.append(sizes, 0)[order].tolist()  # 0: the block without an end
-        self.cumulative = np.cumsum(upper[order])
-        self.light = int((upper < _LIGHT * self.cumulative[-1]).sum())
-        self.log_envelope = float(scale + np.log(self.cumulative[-1]))
-
-    def _log_sequences_around(self, starts):
-        """log N(v) and log N(v - 1) for each start v of a block."""
-        # No block ends before 0, and log N(-1) would be that of 0.
-        both = self._log_sequences(np.concatenate((starts, np.maximum(starts - 1, 0))))
-        return both[: len(starts)], both[len(starts) :]
-
-    def _log_sequences(self, thresholds):
+    def _log_numbers(self, thresholds: NDArray[np.int64]) -> NDArray[np.float64]:
         """log N(v) for each of the thresholds v."""
         result = np.empty(len(thresholds))
         step = max(1, _CELLS // len(self.places))
@@ -148,11 +119,9 @@ class LossThreshold:
             result[i : i + step] = self.log_number(self.allowed(thresholds[i : i + step, None]))
         return result
 
-    def propose(self, rng):
+    def propose(self, rng: np.random.Generator) -> Ranks | None:
         """Propose a threshold T: t_r(T) for each place, or None if the proposal is rejected."""
-        block = _choose(self.cumulative, rng)
-        if block < self.light:
-            block = _choose(self.cumulative[: self.light], rng)
+        block = self.blocks.draw(rng)
         size, threshold = self.sizes[block], self.starts[block]
         if size == 0:
             return np.full(len(self.places), self.profile.d)
@@ -160,36 +129,11 @@ class LossThreshold:
             threshold += geometric(rng.random(), self.rate, size)
         allowed = self.allowed(threshold)
         if size > 1:
-            log_sequences = float(self.log_number(allowed))
-            if rng.random() >= math.exp(min(0.0, log_sequences - self.high[block])):
+            log_number = float(self.log_number(allowed))
+            if rng.random() >= math.exp(min(0.0, log_number - self.high[block])):
                 return None
         return allowed
 
-    def sequence(self, allowed, rng):
+    def sequence(self, allowed: Ranks, rng: np.random.Generator) -> Ranks:
         """Ranks of a uniform sequence of distinct items, the r-th of the first allowed[r]."""
-        return sequence_at(rng.integers(self.places, allowed))
-
-
-def geometric(uniform, rate, size):
-    """v < size with probability proportional to exp(-rate v), from a uniform in [0, 1)."""
-    step = -math.log1p(uniform * math.expm1(-rate * size)) / rate
-    return min(int(step), size - 1)
-
-
-def _choose(cumulative, rng):
-    """An index, with probabilities that these are the running sums of."""
-    return cumulative.searchsorted(rng.random() * cumulative[-1], side="right")
-
-
-def sequence_at(positions):
-    """Items at these positions of a Fisher-Yates shuffle that exists only where it is touched.
-
-    The shuffle begins with every item at its own position. Step r takes the item at
-    positions[r] >= r and puts the one from position r there. So after step r the positions
-    above r, up to any bound beyond which nothing was taken, hold the items not yet taken.
-    """
-    taken, moved = [], {}
-    for r, position in enumerate(positions.tolist()):
-        taken.append(moved.get(position, position))
-        moved[position] = moved.get(r, r)
-    return np.array(taken)
+        return np.array(sequence_at(rng.integers(self.places, allowed).tolist()))

@@ -31,7 +31,8 @@ Cost: sorting the counts, then O(k) per block of thresholds; O(k) per draw. Memo
 import numpy as np
 
 from ._binomials import log_binomials
-from ._sequences import LossThreshold, loss_rate, sequence_at
+from ._sequences import LossThreshold, loss_rate
+from ._thresholds import sequence_at
 
 label = "Canonical"
 guarantee = "pure"
@@ -67,8 +68,9 @@ class SetThreshold(LossThreshold):
         h = int(cumulative.searchsorted(rng.random() * cumulative[-1], side="right"))
         if h == k:
             return rng.permutation(k)
-        further = sequence_at(rng.integers(self.places[: k - h], allowed[h] - h - 1))
-        return rng.permutation(np.concatenate([self.places[:h], further + h + 1]))
+        positions = rng.integers(self.places[: k - h], allowed[h] - h - 1)
+        further = (h + 1 + rank for rank in sequence_at(positions.tolist()))
+        return rng.permutation([*range(h), *further])
 
 
 def prepare(profile, k, epsilon, delta, neighbors):

@@ -16,7 +16,8 @@ Cost: O(d k log(d k)) time and O(d k) memory, about 48 bytes for each of the d k
 
 import numpy as np
 
-from ._sequences import loss_rate, sequence_at
+from ._sequences import loss_rate
+from ._thresholds import sequence_at
 
 label = "Joint, as published"
 guarantee = "pure"
@@ -85,6 +86,6 @@ def prepare(profile, k, epsilon, delta, neighbors):
         # No earlier place could choose the item in this column: it is still where it was.
         positions = rng.integers(rows, allowed)
         positions[chosen_row] = column
-        return sequence_at(positions)
+        return np.array(sequence_at(positions.tolist()))
 
     return draw

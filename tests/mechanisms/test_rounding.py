@@ -7,7 +7,8 @@ import pytest
 
 from dp_topk import mechanisms
 from dp_topk.mechanisms._ranked import ranked
-from dp_topk.mechanisms._sequences import LossThreshold, geometric
+from dp_topk.mechanisms._sequences import LossThreshold
+from dp_topk.mechanisms._thresholds import geometric
 from dp_topk.mechanisms.canonical import SetThreshold
 
 SHAPES = [[100, 0], [0, 0, 1], [7, 7, 3, 0, 0], [10**9, 5, 4, 3], [30, 15] + [1] * 200]
@@ -37,7 +38,7 @@ def test_draws_depend_on_differences_of_counts_only(name, shape):
 def test_thresholds_leave_out_less_than_2_to_the_minus_50(thresholds, shape, rate):
     profile, _ = ranked(shape)
     for k in (1, 2, min(5, len(shape))):
-        blocks = thresholds(profile, k, rate)
+        blocks = thresholds(profile, k, rate).blocks
         assert left_out(blocks.cumulative, blocks.light) < 2.0**-50
 
 
