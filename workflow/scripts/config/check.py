@@ -10,9 +10,18 @@ from pathlib import Path
 
 from dp_topk import mechanisms
 from workflow.scripts.common import InputError
-from workflow.scripts.config.reading import merged, plain, pop_nulls, typed
+from workflow.scripts.config.reading import (
+    clipped,
+    did_you_mean,
+    listed,
+    merged,
+    plain,
+    pop_nulls,
+    quoted,
+    shown,
+    typed,
+)  # fmt: skip
 from workflow.scripts.config.structure import check_structure, default
-from workflow.scripts.config.words import clipped, did_you_mean, listed, quoted, shown
 from workflow.scripts.data.originals import is_loopback, urls
 
 NEEDED_BY_SOURCE = {"embedded": (), "download": ("download", "counts"), "file": ("file", "counts")}

@@ -12,7 +12,7 @@ import yaml
 from jsonschema import Draft202012Validator, validators
 
 from workflow.scripts.common import InputError
-from workflow.scripts.config.words import clipped, did_you_mean, dotted, listed, quoted, shown
+from workflow.scripts.config.reading import clipped, did_you_mean, dotted, listed, quoted, shown
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "config.schema.yaml"
 

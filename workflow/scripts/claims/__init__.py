@@ -1,1 +1,0 @@
-"""Checks the statements of the paper against the results."""

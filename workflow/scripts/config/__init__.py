@@ -1,1 +1,0 @@
-"""Checks the config and plans what is to be made."""

@@ -1,1 +1,0 @@
-"""Ranks the mechanisms over all k and epsilons."""

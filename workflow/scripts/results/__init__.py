@@ -1,1 +1,0 @@
-"""Puts the results together, and keeps where they come from."""

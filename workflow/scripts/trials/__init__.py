@@ -1,1 +1,0 @@
-"""Runs the mechanisms on the counts."""
