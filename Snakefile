@@ -2,7 +2,8 @@
 #
 #     snakemake --cores 2
 #
-# config.yaml says what is made; workflow/rules says how.
+# config.yaml says what is made; workflow/rules says how. Other workflows can use it as a module or
+# include it (docs/cluster.md): the config that they give is laid over config.yaml.
 
 from snakemake.utils import min_version
 
@@ -12,9 +13,7 @@ min_version("9.0")
 # ------------------------------------------------------------- load configuration
 
 
-configfile: f"{workflow.basedir}/config.yaml"
-
-
+# reads config.yaml, lays over it what the command line or another workflow gives, and checks it
 include: "workflow/rules/common.smk"
 
 

@@ -1,7 +1,8 @@
-"""Checks the config and names what the rules share.
+"""Reads and checks the config, and names what the rules share.
 
-In:   config.yaml, merged with what the command line says
-Out:  plan, the checked config and all that follows from it (workflow/scripts/config/plan.py)
+In:   config.yaml, and what the command line, or a workflow that uses this one, lays over it
+Out:  ROOT, the project's folder
+      plan, the checked config and all that follows from it (workflow/scripts/config/plan.py)
       FIGURES, what each figure shows (workflow/scripts/figures/catalogue.py)
       ALL_CORES, for a rule that must run alone
       LOCK, the file that pins the environment: results depend on it
@@ -9,24 +10,44 @@ Out:  plan, the checked config and all that follows from it (workflow/scripts/co
 
 import os
 import sys
+from pathlib import Path
+
+# Not workflow.basedir, which is the folder of whoever uses this workflow as a module.
+ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parents[1]
+if not (ROOT / "config.yaml").is_file():
+    sys.exit(
+        "config: the rules need the files beside them, which github(...) and the like do not"
+        " fetch; clone the repository and give the path of its Snakefile"
+    )
 
 # This very folder's packages, for the rules and for their jobs, whatever else is installed.
-sys.path.insert(0, workflow.basedir)
+sys.path.insert(0, str(ROOT))
 
 from snakemake.exceptions import WorkflowError
 
 from workflow.scripts.common import InputError, require_usable_places
 from workflow.scripts.config.code import let_jobs_import_from
 from workflow.scripts.config.plan import CELLS, MISSING, Plan
+from workflow.scripts.config.reading import read_config
 from workflow.scripts.config.resources import memory_mb, trial_minutes
 from workflow.scripts.figures import catalogue
 from workflow.scripts.results.manifest import commit
 from workflow.scripts.results.verify import published_digests
 
-let_jobs_import_from(workflow.basedir)
+let_jobs_import_from(str(ROOT))
 try:
     require_usable_places()
-    plan = Plan(config, os.path.relpath(workflow.basedir), workflow.config_settings.config)
+    # A module with a `config:` gets nothing else, and its paths may get a prefix unless they are
+    # absolute.
+    plan = Plan(
+        root=ROOT if workflow.modifier.base_snakefile else os.path.relpath(ROOT),
+        **read_config(
+            ROOT / "config.yaml",
+            config,
+            None if workflow.modifier.skip_configfile else workflow.config_settings,
+            () if workflow.modifier.skip_configfile else workflow.configfiles,
+        ),
+    )
 except InputError as error:
     sys.exit(f"config: {error}")
 

@@ -30,6 +30,7 @@ rule dataset_errors:
         runtime=30,
     params:
         jobs=lambda names: plan.jobs(names.dataset),
+        ks=plan["ks"],
     message:
         "Summarising the trials on {wildcards.dataset} by median and quartiles"
     script:
@@ -106,7 +107,7 @@ rule manifest:
         mem_mb=200,
         runtime=10,
     params:
-        commit=lambda names: commit(workflow.basedir),
+        commit=lambda names: commit(ROOT),
     message:
         "Writing down where the results come from"
     script:

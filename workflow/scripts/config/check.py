@@ -28,13 +28,15 @@ NEEDED_BY_SOURCE = {"embedded": (), "download": ("download", "counts"), "file": 
 MOST_JOBS = 1_000_000
 
 
-def check(config, root, command_line=None):
+def check(config, root, command_line=None, named=None):
     """Return `config` as a plain dict with every default filled in, or raise InputError.
 
-    root:            the project's folder.
+    root:            the project's folder; an absolute path in a module, where Snakemake may put a
+                     prefix before all relative paths.
     command_line:    what `--config` gave, as in `workflow.config_settings.config`. Snakemake has
                      merged it into `config` already, but leaves everything inside its lists and
                      mappings as text; numbers, null, true and false are read from it here.
+    named:           {dataset: [(config file, `file` of the dataset that it names), ...]}.
 
     The plan differs from the config in this: nulls are gone, and so are datasets that `only`
     does not name; each dataset has `source`, `status` and its other defaults, epsilons are
@@ -58,9 +60,11 @@ def check(config, root, command_line=None):
     _check_uses_of_datasets(config, left_out)
     _check_scaling(config["scaling"])
 
-    plan = _filled(config, Path(root))
+    plan = _filled(config)
     for name, dataset in plan["datasets"].items():
         _check_dataset(name, dataset, Path(root))
+        if dataset["source"] == "file":
+            dataset["file"] = _found(name, dataset["file"], Path(root), (named or {}).get(name, ()))
     _check_left_out(left_out, plan["datasets"], Path(root))
     _check_jobs(plan)
     return plan
@@ -74,11 +78,11 @@ def epsilon_text(epsilon):
 # ------------------------------------------------------------------ filling in
 
 
-def _filled(config, root):
+def _filled(config):
     """The config with defaults and abbreviations written out."""
     chosen = config.get("only") or config["datasets"]
     datasets = {
-        name: _filled_dataset(dataset, config["data"], root)
+        name: _filled_dataset(dataset, config["data"])
         for name, dataset in config["datasets"].items()
         if name in chosen
     }
@@ -109,7 +113,7 @@ def _filled(config, root):
     }
 
 
-def _filled_dataset(dataset, source, root):
+def _filled_dataset(dataset, source):
     filled = {"title": dataset["title"], "source": source, "status": default("status")} | dataset
     if "download" in filled:
         filled["download"] = {"max_bytes": default("download", "max_bytes")} | {
@@ -118,10 +122,6 @@ def _filled_dataset(dataset, source, root):
         }
     if "counts" in filled:
         filled["counts"] = {"skip": default("counts", "skip")} | filled["counts"]
-    if "file" in filled and not os.path.isfile(filled["file"]):
-        # With `--directory`, a path may be meant from the project's folder.
-        from_root = root / filled["file"]
-        filled["file"] = str(from_root) if from_root.is_file() else filled["file"]
     return filled
 
 
@@ -259,15 +259,25 @@ def _check_dataset(name, dataset, root):
             f"{path}.source is embedded, but data/embedded/ has no {name}.csv, only "
             f"{listed(profiles) or 'nothing'}; for your own data write `source: file`"
         )
-    if source == "file" and not os.path.isfile(dataset["file"]):
-        raise InputError(
-            f"{path}.file is {quoted(dataset['file'], 150)}, and there is no such file; "
-            f"give its path from the working directory, or an absolute one"
-        )
     if "download" in dataset:
         _check_addresses(f"{path}.download", dataset["download"])
     if "names" in dataset.get("counts", {}):
         _check_names(f"{path}.counts", dataset["counts"])
+
+
+def _found(name, file, root, named):
+    """The path of a dataset's file: beside the config that names it, or in the working directory."""
+    here = os.getcwd()
+    beside = [os.path.dirname(os.path.abspath(config)) for config, its in named if its == file]
+    folders = list(dict.fromkeys([*reversed(beside), here]))
+    for folder in folders:
+        if os.path.isfile(path := os.path.join(folder, file)):
+            return file if folder == here and not root.is_absolute() else path
+    looked = " and ".join(["its absolute path"] if os.path.isabs(file) else folders)
+    raise InputError(
+        f"datasets.{name}.file is {quoted(file, 150)}, and there is no such file; looked for it in "
+        f"{looked}"
+    )
 
 
 def _check_addresses(path, download):

@@ -27,9 +27,10 @@ RANKING = ("leaderboard.csv", "leaderboard.html", "winners.csv")
 class Plan:
     """A checked config and what follows from it."""
 
-    def __init__(self, config, root, command_line=None):
+    def __init__(self, config, root, **further):
+        """`further`: what `check` may know besides."""
         self.root = Path(root)
-        self.config = check(config, self.root, command_line)
+        self.config = check(config, self.root, **further)
         self.datasets = list(self.config["datasets"])
         self.epsilons = [epsilon_text(epsilon) for epsilon in self.config["epsilons"]]
 

@@ -1,11 +1,81 @@
-"""Reading a config: plain values, what the command line gave, and words for all of it."""
+"""Reading a config: plain values, what was laid over them, and words for all of it.
+
+    python -m workflow.scripts.config.reading mine.yaml
+
+says what is wrong with a file that Snakemake would answer with a traceback.
+"""
 
 import difflib
+import os
 import re
+import sys
+from pathlib import Path
+
+import yaml
 
 from workflow.scripts.common import InputError
 
 HUGE = 10**20  # Python itself refuses to print integers of some thousand digits.
+
+
+def read_config(default, given, settings=None, files=()):
+    """What `check` needs to know: the config in the file `default` with `given` laid over it.
+
+    given:     the config that Snakemake, or a workflow that uses this one, has put together.
+    settings:  what the command line said (`workflow.config_settings`), if it is about this config.
+    files:     the files from which `given` was read, if that is known.
+    """
+    own, read = read_yaml(default), {str(path): read_yaml(path) for path in files}
+    config = {} if settings and settings.replace_workflow_config else own
+    config = merged(config, plain(given))
+    named = {}
+    for path, part in {str(default): own, **read}.items():
+        for name, dataset in (part.get("datasets") or {}).items():
+            if isinstance(dataset, dict) and "file" in dataset:
+                named.setdefault(name, []).append((path, dataset["file"]))
+    if settings:
+        config = merged(config, plain(settings.overwrite_config))
+    return {"config": config, "command_line": settings and settings.config, "named": named}
+
+
+class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
+    """A key that stands twice in a mapping is a mistake; YAML would take the last one."""
+
+    def construct_mapping(self, node, deep=False):
+        lines = {}
+        for key, _ in node.value:
+            line = key.start_mark.line + 1
+            if isinstance(key, yaml.ScalarNode) and lines.setdefault(key.value, line) != line:
+                raise InputError(
+                    f"{self.path}, line {line}: {clipped(key.value)} stands in line "
+                    f"{lines[key.value]} already; keep one of them"
+                )
+        return super().construct_mapping(node, deep)
+
+
+def read_yaml(path):
+    """The mapping in a YAML file; what is wrong with the file is said with its line."""
+    try:
+        data = Path(path).read_bytes()
+        loader = _Loader(data.decode("utf-8-sig"))
+        loader.path = path
+        value = loader.get_single_data()
+    except FileNotFoundError:
+        folder = os.path.dirname(path)
+        there = [name for name in os.listdir(folder or ".")] if os.path.isdir(folder or ".") else []
+        hint = did_you_mean(os.path.basename(path), [n for n in there if n.endswith((".yaml", ".yml"))])
+        raise InputError(f"there is no config file {path}{hint}") from None
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise InputError(f"{path}, line {line}: this is not UTF-8; save the file as UTF-8") from None
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        problem = getattr(error, "problem", None) or "it has a character that YAML does not allow"
+        raise InputError(f"{path}{line}: this is not YAML: {problem}") from None
+    if not isinstance(value, dict):
+        raise InputError(f"{path} holds {shown(value)}; it must hold keys and values, `ks: [5, 10]`")
+    return value
 
 
 def plain(value, path=()):
@@ -113,3 +183,11 @@ def listed(names):
 def did_you_mean(name, names, cutoff=0.6):
     nearest = difflib.get_close_matches(name[:100], sorted(names), n=1, cutoff=cutoff)
     return f" (did you mean {clipped(nearest[0])}?)" if nearest else ""
+
+
+if __name__ == "__main__":
+    try:
+        for name in sys.argv[1:]:
+            read_yaml(name)
+    except (InputError, OSError) as error:
+        sys.exit(f"error: {error}")
