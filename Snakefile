@@ -40,8 +40,8 @@ rule all:
     input:
         # The first two are intermediate. Snakemake would not notice that one is missing after a
         # job failed, as long as what was made from it is there.
-        expand("data/counts/{dataset}.csv", dataset=plan.datasets),
-        plan.trial_files(*plan.datasets),
+        expand("data/counts/{dataset}.csv", dataset=plan.dataset_names),
+        plan.trial_files(*plan.dataset_names),
         plan.products(FIGURES),
         "results/manifest.json",
     message:

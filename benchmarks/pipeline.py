@@ -65,7 +65,7 @@ def bare_cells():
     plan = Plan(CONFIG, ROOT)
     profiles = {
         name: mechanisms.Profile(*read_profile(ROOT / f"data/embedded/{name}.csv"))
-        for name in plan.datasets
+        for name in plan.dataset_names
     }
     start = time.process_time()
     for dataset, profile in profiles.items():

@@ -38,7 +38,7 @@ def perfect_up_to(errors, plan, metric, names, epsilon):
     yield f"| | {' | '.join(plan.labels(*names).values())} |"
     yield "|---" + "|--:" * len(names) + "|"
     errors = errors.at(epsilon=epsilon, metric=metric)
-    for dataset in plan.datasets:
+    for dataset in plan.dataset_names:
         found = []
         for name in names:
             own = errors.at(dataset=dataset, mechanism=name)
@@ -57,7 +57,7 @@ def contributions(errors, plan, metric):
     yield f"| | {' | '.join(heads)} |"
     yield "|---" + "|--:" * len(heads) + "|"
     errors = errors.at(epsilon=plan["epsilons"][0], metric=metric)
-    for dataset in plan.datasets:
+    for dataset in plan.dataset_names:
         found = []
         for name, pairs in bounded.items():
             alike = [
@@ -106,7 +106,7 @@ def main(folder):
             print(f"\nPerfect by {metric} up to which k, epsilon = {epsilon:g}\n")
             print(*perfect_up_to(errors, plan, metric, names, epsilon), sep="\n")
     for metric in PERFECT:
-        print(f"\nAs good by {metric} up to which c, epsilon = {plan.epsilons[0]}\n")
+        print(f"\nAs good by {metric} up to which c, epsilon = {plan.epsilon_texts[0]}\n")
         print(*contributions(errors, plan, metric), sep="\n")
 
 

@@ -17,6 +17,7 @@ from dp_topk import mechanisms
 from workflow.scripts.common import InputError
 from workflow.scripts.config.check import check, epsilon_text
 from workflow.scripts.config.plan import Plan
+from workflow.scripts.config.reading import read_config, read_yaml
 from workflow.scripts.config.structure import SCHEMA
 
 ROOT = Path(__file__).parents[2]
@@ -118,11 +119,62 @@ def test_only_restricts_the_run_and_the_rest_follows():
     assert list(checked(**given)["datasets"]) == ["games"]
 
 
-def test_a_file_may_be_named_from_the_working_directory_or_from_the_projects(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    own = "{title: Own, source: file, file: data/embedded/games.csv, counts: {profile: true}}"
-    plan = checked(changed(f"datasets: {{own: {own}}}"))
-    assert plan["datasets"]["own"]["file"] == str(ROOT / "data/embedded/games.csv")
+OWN = "{title: Own, source: file, file: own.csv, counts: {profile: true}}"
+
+
+def test_a_file_is_looked_for_beside_the_config_that_names_it_then_here(tmp_path, monkeypatch):
+    beside, here = tmp_path / "beside", tmp_path / "here"
+    for folder in (beside, here):
+        folder.mkdir()
+    (beside / "mine.yaml").write_text(f"datasets: {{own: {OWN}}}", encoding="utf-8")
+    monkeypatch.chdir(here)
+
+    def plan(*files):
+        given = changed(f"datasets: {{own: {OWN}}}")
+        return check(**read_config(ROOT / "config.yaml", given, files=files), root=Path("."))
+
+    monkeypatch.setattr("workflow.scripts.config.check._check_dataset", lambda *_: None)
+    with pytest.raises(InputError) as refusal:
+        plan(beside / "mine.yaml")
+    assert f"looked for it in {beside} and {here}" in in_good_form(str(refusal.value))
+    (here / "own.csv").touch()
+    assert plan(beside / "mine.yaml")["datasets"]["own"]["file"] == "own.csv"
+    (beside / "own.csv").touch()
+    assert plan(beside / "mine.yaml")["datasets"]["own"]["file"] == str(beside / "own.csv")
+    assert plan()["datasets"]["own"]["file"] == "own.csv"
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        (b"trials: 2\nks: [5]\ntrials: 3\n", "line 3: trials stands in line 1 already; keep one"),
+        (b"trials: 2\ndatasets:\n  a: {title: A, title: B}\n", "line 3: title stands in line 3"),
+        (b"trials: 2\n# \xe9t\xe9\n", "line 2: this is not UTF-8; save the file as UTF-8"),
+        (b"trials: [2\nks: 3\n", "line 2: this is not YAML: "),
+        (b"- 5\n", "holds a list; it must hold keys and values"),
+    ],
+)
+def test_a_file_that_is_no_config_is_refused_with_its_line(data, said, tmp_path):
+    (tmp_path / "mine.yaml").write_bytes(data)
+    with pytest.raises(InputError) as refusal:
+        read_yaml(tmp_path / "mine.yaml")
+    assert f"{tmp_path / 'mine.yaml'}" in str(refusal.value)
+    assert said in in_good_form(str(refusal.value))
+
+
+def test_a_mistyped_name_of_a_config_is_answered_with_the_right_one(tmp_path):
+    (tmp_path / "mine.yaml").touch()
+    with pytest.raises(
+        InputError, match=r"no config file .*mien.yaml \(did you mean mine.yaml\?\)"
+    ):
+        read_yaml(tmp_path / "mien.yaml")
+
+
+def test_what_is_given_is_laid_over_config_yaml():
+    given = {"trials": 2, "datasets": {"games": {"title": "Play"}}}
+    config = read_config(ROOT / "config.yaml", given)["config"]
+    assert (config["trials"], config["seed"]) == (2, DEFAULT["seed"])
+    assert config["datasets"]["games"] == DEFAULT["datasets"]["games"] | {"title": "Play"}
 
 
 @pytest.mark.parametrize(
@@ -157,7 +209,7 @@ def test_your_own_dataset_takes_four_lines(tmp_path, monkeypatch):
         "title": "Pets",
         "source": "file",
         "status": "real",
-        "file": "pets.csv",
+        "file": str(tmp_path / "pets.csv"),  # absolute, as its root is
         "counts": {"column": "votes", "skip": 0},
     }
 

@@ -25,7 +25,7 @@ def plan(**changes):
 
 
 def test_one_job_for_each_dataset_mechanism_and_epsilon():
-    jobs = [job for dataset in plan().datasets for job in plan().jobs(dataset)]
+    jobs = [job for dataset in plan().dataset_names for job in plan().jobs(dataset)]
     assert len(jobs) == 6 * len(CONFIG["mechanisms"])
     assert len({job["cells"] for job in jobs}) == len(jobs)
     assert all(job["ks"] == CONFIG["ks"] for job in jobs)

@@ -47,10 +47,10 @@ TITLES = {"foods": "Foods (stand-in)", "games": "Games (read from a figure)"}
 class Experiment(dict):
     """What the catalogue asks of a plan, for datasets that need not exist."""
 
-    epsilons = ("1", "0.5", "3")
+    epsilon_texts = ("1", "0.5", "3")
 
     def __init__(self, datasets=("books", "foods"), labels=LABELS, ks=KS, suffix=""):
-        self.datasets, self.known, self.suffix = list(datasets), labels, suffix
+        self.dataset_names, self.known, self.suffix = list(datasets), labels, suffix
         timed = dict.fromkeys(labels, ks)
         super().__init__(
             mechanisms=list(labels),
@@ -79,7 +79,7 @@ class Experiment(dict):
     def about(self):
         return {
             name: {"title": name.title() + self.suffix, "status": STATUS.get(name, "real")}
-            for name in self.datasets
+            for name in self.dataset_names
         }
 
     def figures(self):

@@ -66,7 +66,7 @@ class Field(Experiment):
         return BOUNDED
 
     def epsilons_of(self, name):
-        return self.some.get(name, self.epsilons)
+        return self.some.get(name, self.epsilon_texts)
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ rule agreement:
         datasets=plan["agreement"]["datasets"],
         ks=plan["agreement"]["ks"],
         draws=plan["agreement"]["draws"],
-        epsilon=plan.epsilons[0],
+        epsilon=plan.epsilon_texts[0],
         seed=plan["seed"],
         settings=plan.settings("joint", "joint_alg1"),
     message:

@@ -28,7 +28,6 @@ rule download:
         runtime=120,
     params:
         dataset="{dataset}",
-        raw="data/raw/{dataset}/{filename}",
         download=lambda names: plan["datasets"][names.dataset]["download"],
     message:
         "Downloading {wildcards.filename} for {wildcards.dataset}"
@@ -72,8 +71,8 @@ rule counts:
 
 rule datasets:
     input:
-        counts=expand("data/counts/{dataset}.csv", dataset=plan.datasets),
-        facts=expand("data/counts/{dataset}.json", dataset=plan.datasets),
+        counts=expand("data/counts/{dataset}.csv", dataset=plan.dataset_names),
+        facts=expand("data/counts/{dataset}.json", dataset=plan.dataset_names),
         step=plan.code_of_step("data.rule_datasets"),
         lock=LOCK,
     output:

@@ -67,7 +67,7 @@ use rule figures as dataset_page with:
     log:
         "logs/figures/datasets/{dataset}.log",
     wildcard_constraints:
-        dataset="|".join(plan.datasets),
+        dataset="|".join(plan.dataset_names),
     params:
         figures=lambda names: catalogue.entries(FIGURES, f"datasets/{names.dataset}"),
     message:
@@ -113,7 +113,7 @@ rule explorer:
         runtime=10,
     params:
         labels=plan.labels(*plan.ranked()),
-        titles=catalogue.titles(plan, plan.datasets),
+        titles=catalogue.titles(plan, plan.dataset_names),
         kinds=plan.ranked(),
     message:
         "Writing the page on which errors can be explored"

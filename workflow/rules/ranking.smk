@@ -34,7 +34,7 @@ rule winners:
 rule leaderboard:
     input:
         trials="results/trials.csv",
-        winners=expand("results/winners/{dataset}.csv", dataset=plan.datasets),
+        winners=expand("results/winners/{dataset}.csv", dataset=plan.dataset_names),
         step=plan.code_of_step("ranking.rule_leaderboard"),
         lock=LOCK,
     output:
@@ -58,7 +58,7 @@ rule leaderboard:
     params:
         mechanisms=plan.ranked(),
         labels=plan.labels(*plan.ranked()),
-        titles=catalogue.titles(plan, plan.datasets),
+        titles=catalogue.titles(plan, plan.dataset_names),
         seed=plan["seed"],
     message:
         "Ranking the mechanisms"

@@ -13,6 +13,7 @@ rule dataset_errors:
     input:
         cells=lambda names: [job["cells"] for job in plan.jobs(names.dataset)],
         missing=lambda names: [job["missing"] for job in plan.jobs(names.dataset)],
+        facts=ancient("data/counts/{dataset}.json"),
         step=plan.code_of_step("results.rule_dataset_errors"),
         lock=LOCK,
     output:
@@ -29,6 +30,7 @@ rule dataset_errors:
         mem_mb=1000,
         runtime=30,
     params:
+        dataset="{dataset}",
         jobs=lambda names: plan.jobs(names.dataset),
         ks=plan["ks"],
     message:
@@ -39,9 +41,9 @@ rule dataset_errors:
 
 rule errors:
     input:
-        trials=expand("results/trials/{dataset}.csv", dataset=plan.datasets),
-        errors=expand("results/errors/{dataset}.csv", dataset=plan.datasets),
-        missing=expand("results/missing/{dataset}.csv", dataset=plan.datasets),
+        trials=expand("results/trials/{dataset}.csv", dataset=plan.dataset_names),
+        errors=expand("results/errors/{dataset}.csv", dataset=plan.dataset_names),
+        missing=expand("results/missing/{dataset}.csv", dataset=plan.dataset_names),
         step=plan.code_of_step("results.rule_errors"),
         lock=LOCK,
     output:

@@ -37,7 +37,7 @@ rule timing:
         dataset=plan["timing"]["dataset"],
         ks_of=plan["timing"]["mechanisms"],
         trials=plan["timing"]["trials"],
-        epsilon=plan.epsilons[0],
+        epsilon=plan.epsilon_texts[0],
         seed=plan["seed"],
         settings=plan.settings(*plan["timing"]["mechanisms"]),
     message:

@@ -266,7 +266,7 @@ def _check_dataset(name, dataset, root):
 
 
 def _found(name, file, root, named):
-    """The path of a dataset's file: beside the config that names it, or in the working directory."""
+    """The path of a dataset's file: beside the config that names it, or from here."""
     here = os.getcwd()
     beside = [os.path.dirname(os.path.abspath(config)) for config, its in named if its == file]
     folders = list(dict.fromkeys([*reversed(beside), here]))

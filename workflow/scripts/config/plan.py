@@ -31,8 +31,8 @@ class Plan:
         """`further`: what `check` may know besides."""
         self.root = Path(root)
         self.config = check(config, self.root, **further)
-        self.datasets = list(self.config["datasets"])
-        self.epsilons = [epsilon_text(epsilon) for epsilon in self.config["epsilons"]]
+        self.dataset_names = list(self.config["datasets"])
+        self.epsilon_texts = [epsilon_text(epsilon) for epsilon in self.config["epsilons"]]
 
     def __getitem__(self, key):
         return self.config[key]
@@ -119,7 +119,7 @@ class Plan:
     def epsilons_of(self, name):
         """The epsilons, as texts, at which a mechanism is run."""
         given = self["variants"].get(name, {}).get("epsilons", self["epsilons"])
-        return [epsilon for epsilon in self.epsilons if float(epsilon) in given]
+        return [epsilon for epsilon in self.epsilon_texts if float(epsilon) in given]
 
     # -------------------------------------------------------------- trials
 

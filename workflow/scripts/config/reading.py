@@ -6,7 +6,6 @@ says what is wrong with a file that Snakemake would answer with a traceback.
 """
 
 import difflib
-import os
 import re
 import sys
 from pathlib import Path
@@ -45,11 +44,12 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
         lines = {}
         for key, _ in node.value:
             line = key.start_mark.line + 1
-            if isinstance(key, yaml.ScalarNode) and lines.setdefault(key.value, line) != line:
+            if isinstance(key, yaml.ScalarNode) and key.value in lines:
                 raise InputError(
                     f"{self.path}, line {line}: {clipped(key.value)} stands in line "
                     f"{lines[key.value]} already; keep one of them"
                 )
+            lines[str(key.value)] = line
         return super().construct_mapping(node, deep)
 
 
@@ -61,20 +61,23 @@ def read_yaml(path):
         loader.path = path
         value = loader.get_single_data()
     except FileNotFoundError:
-        folder = os.path.dirname(path)
-        there = [name for name in os.listdir(folder or ".")] if os.path.isdir(folder or ".") else []
-        hint = did_you_mean(os.path.basename(path), [n for n in there if n.endswith((".yaml", ".yml"))])
+        there = [each.name for each in Path(path).parent.glob("*.y*ml")]
+        hint = did_you_mean(Path(path).name, there)
         raise InputError(f"there is no config file {path}{hint}") from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, line {line}: this is not UTF-8; save the file as UTF-8") from None
+        raise InputError(
+            f"{path}, line {line}: this is not UTF-8; save the file as UTF-8"
+        ) from None
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         problem = getattr(error, "problem", None) or "it has a character that YAML does not allow"
         raise InputError(f"{path}{line}: this is not YAML: {problem}") from None
     if not isinstance(value, dict):
-        raise InputError(f"{path} holds {shown(value)}; it must hold keys and values, `ks: [5, 10]`")
+        raise InputError(
+            f"{path} holds {shown(value)}; it must hold keys and values, `ks: [5, 10]`"
+        )
     return value
 
 

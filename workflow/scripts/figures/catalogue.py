@@ -49,7 +49,7 @@ def figures(plan):
     rivals = [name for name in main if name not in pair]
     small = [k for k in ks if k <= settings["pnf_joint_max_k"]]
     runs = (
-        f"{plan['trials']} trials for each k, epsilon = {plan.epsilons[0]}, "
+        f"{plan['trials']} trials for each k, epsilon = {plan.epsilon_texts[0]}, "
         f"delta = {plan['delta']:g} for the approximate mechanisms, {plan['neighbors']} "
         f"neighbours, seed {plan['seed']}. Line: median; band: quartiles; logarithmic axis"
     )
@@ -58,13 +58,13 @@ def figures(plan):
         return {"titles": titles(plan, datasets)}
 
     def lines(names, ks=ks):
-        return {"labels": plan.labels(*names), "epsilon": float(plan.epsilons[0]), "ks": ks}
+        return {"labels": plan.labels(*names), "epsilon": float(plan.epsilon_texts[0]), "ks": ks}
 
     entries = {
         "figure-1-gaps-and-errors": Figure(
             function="gaps_and_errors",
             tables=tables("errors", "missing", "gaps"),
-            shows=on(*plan.datasets) | lines(main),
+            shows=on(*plan.dataset_names) | lines(main),
             caption="Gaps between the largest counts, l-infinity and l1 error of each dataset. "
             f"{runs}, values padded by 1.",
         ),
@@ -89,13 +89,13 @@ def figures(plan):
         "figure-4-histograms": Figure(
             function="histogram_grid",
             tables=tables("histograms"),
-            shows=on(*plan.datasets),
+            shows=on(*plan.dataset_names),
             caption="How many items have which count.",
         ),
         "figure-5-k-relative": Figure(
             function="error_grid",
             tables=tables("errors", "missing"),
-            shows=on(*plan.datasets) | lines(main) | {"metric": "k_relative"},
+            shows=on(*plan.dataset_names) | lines(main) | {"metric": "k_relative"},
             caption=f"k-relative error. {runs}, values padded by 1.",
         ),
         "figure-6-all-mechanisms": Figure(
@@ -109,23 +109,23 @@ def figures(plan):
         and Figure(
             function="error_grid",
             tables=tables("errors", "missing"),
-            shows=on(*plan.datasets) | lines([*pair, *rivals], small) | {"metric": "linf"},
+            shows=on(*plan.dataset_names) | lines([*pair, *rivals], small) | {"metric": "linf"},
             caption="l-infinity error of Joint and of its permute-and-flip form, for small k. "
             f"{runs}, values padded by 1.",
         ),
-        "error-against-epsilon": len(plan.epsilons) > 1
+        "error-against-epsilon": len(plan.epsilon_texts) > 1
         and Figure(
             function="errors_against_epsilon",
             tables=tables("errors", "missing"),
-            shows=on(*plan.datasets)
+            shows=on(*plan.dataset_names)
             | {"labels": plan.labels(*everyone), "k": settings["epsilon_figure_k"]},
             caption=f"Error against epsilon at k = {settings['epsilon_figure_k']}; "
             f"{plan['trials']} trials, seed {plan['seed']}.",
         ),
     }
     if plan["leaderboard"]:
-        entries |= _of_the_field(plan, everyone, on(*plan.datasets))
-    for name in plan.datasets:
+        entries |= _of_the_field(plan, everyone, on(*plan.dataset_names))
+    for name in plan.dataset_names:
         entries[f"datasets/{name}"] = Figure(
             function="dataset_page",
             tables={
@@ -202,7 +202,7 @@ def _maps(plan, names):
     limits = [
         f"{label} was run at \u03b5 = {' and '.join(some)} only."
         for label, some in runs.items()
-        if some != plan.epsilons
+        if some != plan.epsilon_texts
     ]
     return {"epsilons": plan["epsilons"], "limits": limits}
 

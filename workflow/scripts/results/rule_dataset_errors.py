@@ -3,12 +3,10 @@
 from workflow.scripts.common import logged
 
 with logged(snakemake.log[0]):
-    from workflow.scripts.results.errors import write_errors
+    from workflow.scripts.results.errors import require_enough_items, write_errors
 
-    write_errors(
-        snakemake.wildcards.dataset,
-        snakemake.params.jobs,
-        trials=snakemake.output.trials,
-        errors=snakemake.output.errors,
-        missing=snakemake.output.missing,
-    )
+    given, made = snakemake.params, snakemake.output
+    require_enough_items(given.dataset, snakemake.input.facts, given.ks)
+    files = zip(given.jobs, snakemake.input.cells, snakemake.input.missing, strict=True)
+    jobs = [job | {"cells": cells, "missing": missing} for job, cells, missing in files]
+    write_errors(given.dataset, jobs, made.trials, made.errors, made.missing)
