@@ -94,6 +94,7 @@ rule explorer:
     input:
         errors="results/errors.csv",
         step=plan.code_of_step("figures.rule_explorer"),
+        page=plan.here("workflow/scripts/figures/explorer.html"),
         lock=LOCK,
     output:
         report(

@@ -1,81 +1,25 @@
 """The explorer: one page on which people choose which errors they see. It works offline.
 
-Altair says what is drawn; vl-convert has the JavaScript that draws it, which becomes part of the
-page. Nothing is loaded from anywhere; the page itself forbids it.
+explorer.html is the page: its controls, its chart, and the script that draws it. Here it gets its
+data. Nothing is loaded from anywhere; the page itself forbids it.
 """
 
 import csv
-import html
 import itertools
 import json
-
-import altair as alt
-import vl_convert
+import math
+from pathlib import Path
 
 from workflow.scripts.common import InputError, written
-from workflow.scripts.figures.explorer_chart import explorer_chart
+from workflow.scripts.figures.style import mechanism_style
 from workflow.scripts.results.tables import QUARTILES
 from workflow.scripts.trials.metrics import METRICS
 
+PAGE = Path(__file__).with_suffix(".html")
 DECIMALS = 4  # more than anybody reads: errors are multiples of 1/4, recall is a share of k
-
-TITLE = "Errors of differentially private top-k selection"
-WORDS = (
-    "Lines are medians over the trials, bands lie between the quartiles. Click a name in the "
-    "legend to take a mechanism out or to bring it back; point at a marker to read its numbers. "
-    "The menu at the top right of the chart saves it as a picture."
-)
-OPTIONS = {
-    "renderer": "svg",
-    "actions": {"export": True, "source": False, "compiled": False, "editor": False},
-    "downloadFileName": "dp-topk",
-}
-PAGE = """\
-<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:;
-  style-src 'unsafe-inline'; script-src 'unsafe-inline' 'unsafe-eval'">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-body {{ margin: 0 auto; max-width: 66rem; padding: 1rem; font-family: sans-serif; color: #222; }}
-h1 {{ font-size: 1.3rem; margin: 0 0 .4rem; }}
-p {{ font-size: .9rem; line-height: 1.4; margin: 0 0 1rem; max-width: 46rem; }}
-#choices {{ display: flex; flex-wrap: wrap; gap: .3rem 1.4rem; margin-bottom: 1rem;
-  font-size: .9rem; }}
-#choices .vega-bind {{ display: flex; align-items: center; min-height: 2rem; }}
-#choices .vega-bind-name {{ margin-right: .5rem; font-weight: bold; }}
-#choices select {{ font: inherit; padding: .25rem; }}
-#choices:has([value=epsilon]:checked) #choose-epsilon {{ display: none; }}
-#choices:not(:has([value=epsilon]:checked)) #choose-k {{ display: none; }}
-#chart.vega-embed {{ width: 100%; padding-right: 0; }}
-</style>
-</head>
-<body>
-<h1>{title}</h1>
-<p>{words} {kinds}</p>
-<noscript><p>The chart is drawn by JavaScript, which is switched off.</p></noscript>
-<div id="choices">
-<div id="choose-dataset"></div>
-<div id="choose-metric"></div>
-<div id="choose-against"></div>
-<div id="choose-epsilon"></div>
-<div id="choose-k"></div>
-</div>
-<div id="chart"></div>
-<script>
-{libraries}
-</script>
-<script>
-vegaEmbed("#chart", {chart}, {options}).catch(error => {{
-  document.getElementById("chart").textContent = "The chart cannot be drawn: " + error;
-}});
-</script>
-</body>
-</html>
-"""
+LINE_WIDTH = 2  # pixels
+FAR_OFF = 100  # times the smallest error, on the geometric mean: not shown at first
+NOTES = {"approx": "(ε, δ)", "set": "set"}  # what must be known before lines are compared
 
 
 def write_explorer(errors_csv, out_html, labels, titles, kinds=None):
@@ -91,35 +35,11 @@ def write_explorer(errors_csv, out_html, labels, titles, kinds=None):
             f"{errors_csv} has no row of a mechanism and a dataset that are shown; list one of its "
             "mechanisms under `mechanisms` and not under `hidden_mechanisms`"
         )
-    version = ".".join(alt.SCHEMA_VERSION.split(".")[:2])
-    page = PAGE.format(
-        title=html.escape(TITLE),
-        words=html.escape(WORDS),
-        kinds=html.escape(unlike(kinds or {}, labels)),
-        libraries=vl_convert.javascript_bundle(vl_version=version),
-        chart=_json(chart_of(cells, labels, titles)),
-        options=_json(OPTIONS),
-    )
+    content = page_data(cells, labels, titles, kinds or {})
+    # Neither can the data end the script in which it stands, nor begin another.
+    text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     with written(out_html) as file:
-        file.write(page)
-
-
-def unlike(kinds, labels):
-    """What must be known before lines are compared: who guarantees less, who gives less."""
-
-    def those(kind):
-        return ", ".join(labels[name] for name in labels if kind in kinds.get(name, {}).values())
-
-    words = {
-        "Approximate, (ε, δ)-private instead of ε-private": those("approx"),
-        "Giving a set, without the errors that need an order": those("set"),
-    }
-    return " ".join(f"{what}: {names}." for what, names in words.items() if names)
-
-
-def _json(value):
-    """JSON that can neither end the script in which it stands nor begin another."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
+        file.write(PAGE.read_text(encoding="utf-8").replace("DATA", text, 1))
 
 
 def read_cells(path, labels, titles):
@@ -139,22 +59,80 @@ def _short(number):
     return str(int(rounded)) if rounded.is_integer() else str(rounded)
 
 
-def chart_of(cells, labels, titles):
-    """The chart of these cells in the language of Vega-Lite, without what no cell has."""
-    datasets, mechanisms, epsilons, ks = (
-        dict.fromkeys(names) for names in zip(*cells, strict=True)
-    )
+def page_data(cells, labels, titles, kinds):
+    """What the script of the page draws from, without what no cell has."""
+    datasets, mechanisms, epsilons, _ = (dict.fromkeys(names) for names in zip(*cells, strict=True))
     labels = {name: label for name, label in labels.items() if name in mechanisms}
     titles = {name: title for name, title in titles.items() if name in datasets}
     metrics = [name for name in METRICS if any(name in cell for cell in cells.values())]
-    return explorer_chart(
-        as_csv(cells, labels, titles, metrics),
-        labels,
-        titles,
-        metrics,
-        epsilons=[float(epsilon) for epsilon in epsilons],
-        ks=sorted(map(int, ks)),
-    )
+    hidden = far_off(cells, labels)
+    return {
+        "datasets": [
+            {"name": name, "title": title, "figure": f"../figures/datasets/{name}.png"}
+            for name, title in titles.items()
+        ],
+        "metrics": [_metric(name) for name in metrics],
+        "mechanisms": [
+            _mechanism(name, label, kinds.get(name, {}), name not in hidden)
+            for name, label in labels.items()
+        ],
+        "epsilon": float(next(iter(epsilons))),
+        "cells": as_csv(cells, labels, titles, metrics),
+    }
+
+
+def _metric(name):
+    """How a metric is drawn: linearly from 0, or on a logarithmic axis, with 0 on it if padded."""
+    metric = METRICS[name]
+    return {
+        "name": name,
+        "title": metric.title,
+        "axis": plain_axis(name),
+        "about": metric.about,
+        "lift": int(metric.padded),
+        "linear": not metric.padded and name != "linf_index",
+    }
+
+
+def plain_axis(metric):
+    """The label of a metric's axis without TeX; the page shows errors as they are, not plus 1."""
+    text = METRICS[metric].axis.replace("$", "").removesuffix(" + 1")
+    return text.replace(r"\ell_\infty", "ℓ∞").replace(r"\ell_1", "ℓ₁")
+
+
+def _mechanism(name, label, kind, on):
+    style = mechanism_style(name)
+    dashes = [] if style.dashes == "-" else style.dashes[1]
+    return {
+        "name": name,
+        "label": label,
+        "note": ", ".join(NOTES[word] for word in kind.values() if word in NOTES),
+        "color": style.color,
+        "dashes": " ".join(f"{part * LINE_WIDTH:g}" for part in dashes),
+        "marker": style.marker if isinstance(style.marker, str) else "o",
+        "on": on,
+    }
+
+
+def far_off(cells, labels):
+    """Mechanisms that would squeeze all others into the foot of the chart."""
+    best, factors = {}, {name: [] for name in labels}
+    errors = {
+        (name, metric): float(cell[metric][1]) + 1
+        for name, cell in cells.items()
+        for metric in ("linf", "k_relative")
+        if metric in cell
+    }
+    for ((dataset, _, *place), metric), error in errors.items():
+        group = dataset, *place, metric
+        best[group] = min(error, best.get(group, error))
+    for ((dataset, mechanism, *place), metric), error in errors.items():
+        factors[mechanism].append(math.log(error / best[dataset, *place, metric]))
+    return {
+        name
+        for name, logs in factors.items()
+        if logs and math.fsum(logs) / len(logs) > math.log(FAR_OFF)
+    }
 
 
 def as_csv(cells, labels, titles, metrics):

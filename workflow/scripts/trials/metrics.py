@@ -16,22 +16,64 @@ class Metric(NamedTuple):
     axis: labels an axis.
     padded: drawn with 1 added, on a logarithmic axis, as in the paper.
     sequences_only: depends on the order of the items, which a set does not have.
+    about: what it is, in a sentence or two.
     """
 
     title: str
     axis: str
     padded: bool
     sequences_only: bool
+    about: str = ""
 
 
 METRICS = {
-    "loss": Metric("Largest loss", "loss + 1", True, True),
-    "linf": Metric("Largest error", r"$\ell_\infty$ error + 1", True, True),
-    "l1": Metric("Sum of errors", r"$\ell_1$ error + 1", True, True),
-    "k_relative": Metric("k-relative error", r"$k$-relative error + 1", True, False),
-    "recall": Metric("Recall", "recall", False, False),
+    "loss": Metric(
+        "Largest loss",
+        "loss + 1",
+        True,
+        True,
+        "The largest amount by which a chosen item falls short of the item that belongs in "
+        "its place. Joint's distribution depends on this number alone.",
+    ),
+    "linf": Metric(
+        "Largest error",
+        r"$\ell_\infty$ error + 1",
+        True,
+        True,
+        "The largest difference, at any place, between the count of the chosen item and the "
+        "count that belongs there.",
+    ),
+    "l1": Metric(
+        "Sum of errors",
+        r"$\ell_1$ error + 1",
+        True,
+        True,
+        "The differences between the counts of the chosen items and those that belong in their "
+        "places, summed over all k places.",
+    ),
+    "k_relative": Metric(
+        "k-relative error",
+        r"$k$-relative error + 1",
+        True,
+        False,
+        "By how much the smallest chosen count falls short of the k-th largest count. It is "
+        "0 for every correct set, whatever its order.",
+    ),
+    "recall": Metric(
+        "Recall",
+        "recall",
+        False,
+        False,
+        "The share of the k places that are filled with an item of a true top k.",
+    ),
     # It counts from 1: that is the paper's index, which counts from 0, padded.
-    "linf_index": Metric("Index of largest error", r"$\ell_\infty$ error index", False, True),
+    "linf_index": Metric(
+        "Index of largest error",
+        r"$\ell_\infty$ error index",
+        False,
+        True,
+        "The place in the sequence, counted from 1, at which the largest error occurs.",
+    ),
 }
 
 

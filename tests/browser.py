@@ -1,0 +1,64 @@
+"""Pages in a real browser, without a network: Chromium, driven by Selenium."""
+
+import contextlib
+import shutil
+import time
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+DRIVER = shutil.which("chromedriver")
+needs_browser = pytest.mark.skipif(
+    not (CHROMIUM and DRIVER and find_spec("selenium") and find_spec("axe_core_python")),
+    reason="needs chromium, chromedriver and `make setup EXTRAS=site`",
+)
+QUIET = (
+    "headless=new no-sandbox disable-gpu disable-quic no-first-run disable-background-networking "
+    "disable-component-update disable-sync hide-scrollbars"
+)
+
+
+@contextlib.contextmanager
+def opened(path, fragment="", width=1400, dark=False, downloads=None):
+    """A browser that shows a file, in a window of this width; it reaches no host."""
+    from selenium import webdriver
+
+    options = webdriver.ChromeOptions()
+    options.binary_location = CHROMIUM
+    for flag in QUIET.split():
+        options.add_argument(f"--{flag}")
+    options.add_argument("--host-resolver-rules=MAP * ~NOTFOUND")
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
+    browser = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
+    try:
+        browser.execute_cdp_cmd(
+            "Emulation.setDeviceMetricsOverride",
+            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600},
+        )
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        if downloads:
+            where = {"behavior": "allow", "downloadPath": str(downloads)}
+            browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
+        browser.get(Path(path).as_uri() + (f"#{fragment}" if fragment else ""))
+        time.sleep(0.3)  # for what is drawn when the size of the window is known
+        yield browser
+    finally:
+        browser.quit()
+
+
+def axe_findings(browser, impacts=("serious", "critical")):
+    """What axe finds wrong with the page that is shown, as sentences."""
+    import axe_core_python
+
+    script = Path(axe_core_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
+    browser.execute_script(script)
+    found = browser.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
+    return [
+        f"{violation['id']}: {node['html'][:150]}"
+        for violation in found["violations"]
+        if violation["impact"] in impacts
+        for node in violation["nodes"]
+    ]
