@@ -12,10 +12,7 @@ import yaml
 
 from workflow.scripts.common import written
 
-PACKAGES = (
-    "numpy", "pandas", "matplotlib", "snakemake", "pyyaml", "requests",
-    "altair", "vl-convert-python",
-)  # fmt: skip
+PACKAGES = ("numpy", "duckdb", "pandas", "matplotlib", "snakemake", "pyyaml", "requests")
 
 
 def sha256(path):

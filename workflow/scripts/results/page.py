@@ -8,25 +8,46 @@ import html
 from dataclasses import dataclass
 
 STYLE = """
-body { font: 15px/1.45 system-ui, sans-serif; margin: 1.5rem; color: #1a1a1a; }
+:root { color-scheme: light dark; --paper: #fff; --ink: #1a1a1a; --soft: #4a4a4a; --line: #ddd;
+  --rule: #888; --holds: #11643a; --partly: #7a4f00; --fails: #a3201d; --link: #0b57d0; }
+@media (prefers-color-scheme: dark) {
+  :root { --paper: #16181b; --ink: #ececec; --soft: #bdbdbd; --line: #3a3d41; --rule: #777;
+    --holds: #7ddba3; --partly: #f0c36d; --fails: #ff9c94; --link: #8ab4f8; }
+}
+body { font: 15px/1.45 system-ui, sans-serif; margin: 1.5rem; color: var(--ink);
+  background: var(--paper); }
+a { color: var(--link); }
 table { border-collapse: collapse; margin-bottom: 2rem; }
-th, td { padding: .45rem .7rem; text-align: left; vertical-align: top;
-         border-bottom: 1px solid #ddd; }
-th { border-bottom: 2px solid #888; white-space: nowrap; position: sticky; top: 0;
-     background: #fff; }
+th, td { padding: .45rem .7rem; text-align: left; vertical-align: top; overflow-wrap: anywhere;
+  border-bottom: 1px solid var(--line); }
+th { border-bottom: 2px solid var(--rule); white-space: nowrap; position: sticky; top: 0;
+  background: var(--paper); }
 th.wide { width: 34%; min-width: 20rem; }
 th.narrow { width: 18%; min-width: 11rem; }
-td.small { font-size: .85em; color: #444; }
+td.small { font-size: .85em; color: var(--soft); }
 td.name { white-space: nowrap; }
 th.number { text-align: right; }
 td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 td.verdict { font-weight: 600; white-space: nowrap; }
-td.holds { color: #11643a; }
-td.partly { color: #8a5a00; }
-td.does-not-hold { color: #a3201d; }
+td.holds { color: var(--holds); }
+td.partly { color: var(--partly); }
+td.does-not-hold { color: var(--fails); }
+tr:target { outline: 3px solid var(--link); }
 p.text { max-width: 46rem; }
 form { margin: 0 0 1rem; }
 form label { margin-right: 1.2rem; }
+select { font: inherit; }
+/* On a narrow screen a row becomes a block, and each value has its heading before it. */
+@media (max-width: 60rem) {
+  body { margin: 1rem; }
+  table, tbody, tr, td { display: block; }
+  thead { display: none; }
+  tr { padding: .6rem 0; border-bottom: 2px solid var(--rule); }
+  td, td.number { border: 0; padding: .1rem 0; text-align: left; white-space: normal; }
+  td::before { content: attr(data-heading) ": "; font-weight: 600; color: var(--soft); }
+  tr[hidden] { display: none; }
+}
+@media print { form { display: none; } th { position: static; } }
 """
 
 # Shows the rows that have all the values chosen, and says how many these are.
@@ -62,14 +83,16 @@ class Column:
 def page(title, *blocks):
     """An HTML page of blocks such as `table` and `heading` make."""
     return (
-        '<!doctype html>\n<html lang="en">\n<meta charset="utf-8">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style>\n"
-        f"<h2>{html.escape(title)}</h2>\n{''.join(blocks)}<script>{SCRIPT}</script>\n</html>\n"
+        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f"<h1>{html.escape(title)}</h1>\n{''.join(blocks)}</main>\n<script>{SCRIPT}</script>\n"
+        "</body>\n</html>\n"
     )
 
 
 def heading(text):
-    return f"<h3>{html.escape(text)}</h3>\n"
+    return f"<h2>{html.escape(text)}</h2>\n"
 
 
 def paragraph(text):
@@ -84,7 +107,9 @@ def table(rows, columns, filters=None, name="table", chosen=None):
     where a page has several with filters. chosen: {key: value} of the choice at the beginning.
     """
     filters = filters or {}
-    head = "".join(f'<th class="{c.kind}">{html.escape(c.heading)}</th>' for c in columns.values())
+    head = "".join(
+        f'<th scope="col" class="{c.kind}">{html.escape(c.heading)}</th>' for c in columns.values()
+    )
     body = "\n".join(_row(row, columns, filters) for row in rows)
     form = _form(rows, filters, name, chosen or {}) if filters else ""
     return (
@@ -112,12 +137,14 @@ def _form(rows, filters, name, chosen):
 
 def _row(row, columns, filters):
     values = "".join(f' data-{key}="{html.escape(str(row[key]))}"' for key in filters)
-    return f"<tr{values}>{''.join(_cell(row[key], c.kind) for key, c in columns.items())}</tr>"
+    return f"<tr{values}>{''.join(_cell(row[key], c) for key, c in columns.items())}</tr>"
 
 
-def _cell(value, kind):
+def _cell(value, column):
+    kind, text = column.kind, str(value)
     if isinstance(value, int):
-        return f'<td class="number">{value:,}</td>'
+        kind, text = "number", f"{value:,}"
     if kind == "verdict":
         kind += f" {value.replace(' ', '-')}"
-    return f'<td class="{kind}">{html.escape(str(value))}</td>'
+    heading = html.escape(column.heading)
+    return f'<td class="{kind}" data-heading="{heading}">{html.escape(text)}</td>'
