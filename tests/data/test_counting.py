@@ -71,7 +71,7 @@ PACKED = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zip": 
         ROWS.replace(",", ";"),
         "\ufeff" + ROWS,
         ROWS.replace("fig", '"fig"').replace("user", '"user"'),
-        "other,item,more,user\n" + "".join(f"1,{i},,{u}\n" for u, i in map(lambda r: r.split(","), ROWS.split()[1:])),
+        "a,item,b,user\n1,fig,,ann\n1,fig,,ann\n2,fig,,bob\n3,plum,,ann\n",
         '{"user": "ann", "item": "fig"}\n{"item": "fig", "user": "ann", "n": 2}\n'
         '{"user": "bob", "item": "fig"}\n\n{"user": "ann", "item": "plum"}\n',
     ],
