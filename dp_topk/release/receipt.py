@@ -1,0 +1,277 @@
+"""What a release promises, in words and in numbers, for those who read what was published.
+
+A receipt depends on the settings of a release, on the public list of items and on what was
+published; it says nothing else about the data.
+"""
+
+import contextlib
+import json
+import math
+from dataclasses import dataclass
+from decimal import Context, Decimal, Inexact
+from fractions import Fraction
+from importlib import metadata
+from typing import Any
+
+from dp_topk.mechanisms import Neighbors
+
+EXACT = Context(prec=1000, traps=[Inexact])
+
+PENDING = "0" * 64  # stands for the digest of an output that has not been drawn yet
+
+PROTECTS = {"add-remove": "one user more or less", "swap": "one user in place of another"}
+
+MECHANISMS = {
+    "Joint": "exponential mechanism over sequences (Joint)",
+    "Canonical": "exponential mechanism over sets (Canonical)",
+    "peeling": "k rounds of the exponential mechanism over the items that are left (peeling), with "
+    "an epsilon for each round that was proved to give (epsilon, delta) for all of them",
+    "limited peeling": "k rounds of the exponential mechanism over the most frequent items and an "
+    "outcome that ends it (peeling over a limited domain): as many items as are safe to name",
+    "limited Joint": "exponential mechanism over sequences of the most frequent items and one "
+    "outcome that means none (Joint over a limited domain): k items or none",
+    "limited Canonical": "exponential mechanism over sets of the most frequent items and one "
+    "outcome that means none (Canonical over a limited domain): k items or none",
+    "histogram": "discrete Laplace noise on the count of every item of the list, and the k largest "
+    "noisy counts with their items",
+}
+
+EXACTLY = (
+    "Drawn exactly, with integers, fractions and decimals rounded in a known direction, from the "
+    "operating system's random bits: no floating-point number decides anything."
+)
+
+COUNTS_AFTER = (
+    "Then discrete Laplace noise on the counts of the published items, independent of how these "
+    "were chosen."
+)
+
+ALWAYS = (
+    "The guarantee is for this output alone. The epsilons, and the deltas, of several releases "
+    "from the same data add up.",
+    "The random bits of the operating system cannot be predicted.",
+    "Nobody who must not know the data sees the messages, the running time or the memory of the "
+    "run.",
+)
+
+
+@dataclass(frozen=True)
+class Release:
+    """The settings of a release.
+
+    mechanism: a key of MECHANISMS.
+    epsilon: of the selection; `counts_epsilon` comes on top of it.
+    d: the number of items on the public list; None if there is none.
+    limit: how many of the most frequent items can come out where there is no list.
+    max_items: at most this many items of each user were counted; None if there is no such bound.
+    counted: whether users were counted here, from rows, or elsewhere by whoever ran this.
+    listed: whether the public items came as a list, or were declared to be public.
+    """
+
+    mechanism: str
+    k: int
+    epsilon: Fraction
+    delta: Fraction = Fraction(0)
+    counts_epsilon: Fraction | None = None
+    neighbors: Neighbors = "add-remove"
+    d: int | None = None
+    limit: int | None = None
+    max_items: int | None = None
+    counted: bool = True
+    listed: bool = True
+
+    @property
+    def total(self) -> Fraction:
+        return self.epsilon + (self.counts_epsilon or 0)
+
+    @property
+    def summary(self) -> str:
+        """One line, for a ledger."""
+        counts = ", with counts" if self.counts_epsilon or self.mechanism == "histogram" else ""
+        return f"{self.mechanism}, k = {self.k}{counts}"
+
+    @property
+    def steps(self) -> str:
+        text = MECHANISMS[self.mechanism]
+        return f"{text}. {COUNTS_AFTER}" if self.counts_epsilon else text
+
+    @property
+    def guarantee(self) -> str:
+        return f"{'(epsilon, delta)' if self.delta else 'epsilon'}-differential privacy"
+
+    @property
+    def in_words(self) -> str:
+        power = written(self.total)
+        factor = f"e^({power})" if "/" in power else f"e^{power}"
+        about = f" (about {math.exp(self.total):.4g})" if self.total < 700 else ""
+        plus = f", plus {written(self.delta)}" if self.delta else ""
+        return (
+            f"With {PROTECTS[self.neighbors]}, the probability of any set of outputs is at most "
+            f"{factor}{about} times what it was{plus}."
+        )
+
+    @property
+    def protects(self) -> str:
+        bound = f"at most {self.max_items}" if self.max_items else "any number of"
+        return f"{PROTECTS[self.neighbors]}, with {bound} items"
+
+    @property
+    def assumptions(self) -> list[str]:
+        texts = []
+        if self.counted:
+            texts.append(
+                "A user was counted once for an item, and has one identifier. Somebody with "
+                "several is counted under each, and protected less."
+            )
+            if self.max_items:
+                texts.append(
+                    f"At most {self.max_items} items of each user were counted, chosen by a hash "
+                    "of that user's rows alone; counts are of what was kept. The number was chosen "
+                    "without looking at the data."
+                )
+        else:
+            bound = f", and has at most {self.max_items} items" if self.max_items else ""
+            texts.append(
+                "The counts were made elsewhere. Whoever ran this vouches that no user adds more "
+                f"than 1 to the count of an item{bound}."
+            )
+        if self.limit:
+            texts.append(
+                "No list of items was given. That fewer than k items were published means that no "
+                "further item was safe to name, not that there is none. The limit was chosen "
+                "without looking at the data."
+            )
+        elif self.listed:
+            texts.append("The list of items does not depend on the data.")
+        else:
+            texts.append("The items of the input are public knowledge. Whoever ran this says so.")
+        return [*texts, *ALWAYS]
+
+    def receipt(
+        self,
+        date: str,
+        output_format: str,
+        sha256: str = PENDING,
+        ledger: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        content: dict[str, Any] = {
+            "mechanism": self.steps,
+            "sampling": EXACTLY,
+            "guarantee": self.guarantee,
+            "in words": self.in_words,
+            "epsilon": written(self.total),
+            "delta": written(self.delta),
+        }
+        if self.counts_epsilon:
+            content["epsilon of the selection"] = written(self.epsilon)
+            content["epsilon of the counts"] = written(self.counts_epsilon)
+        content |= {"neighbors": self.neighbors, "protects": self.protects, "k": self.k}
+        if self.limit:
+            content["limit"] = self.limit
+        else:
+            content["d"] = self.d
+        if self.max_items:
+            content["max_items"] = self.max_items
+        content |= {
+            "date": date,
+            "output": {"format": output_format, "sha256": sha256},
+            "ledger": ledger,
+            "software": software(),
+            "assumptions": self.assumptions,
+        }
+        return content
+
+    def registry(
+        self,
+        date: str,
+        output_format: str,
+        sha256: str = PENDING,
+        ledger: dict[str, Any] | None = None,
+    ) -> dict[str, Any]:
+        """The same in the form of the registry of deployments (opendp/deployments-registry-data).
+
+        It is a draft: what only the publisher knows is left to be filled in.
+        """
+        ask = "To be filled in"
+        parameters = {"epsilon": float(self.total)}
+        if self.delta:
+            parameters["delta"] = float(self.delta)
+        unit = PROTECTS[self.neighbors]
+        return {
+            "url_slug": "to-be-filled-in",
+            "deployment": {
+                "basic": {
+                    "name": ask,
+                    "data_curators": [{"data_curator_name": ask, "data_curator_type": "Industry"}],
+                    "description": f"{'At most' if self.limit else 'The'} {self.k} most frequent "
+                    f"items{', with noisy counts' if 'counts' in self.summary else ''}.",
+                    "intended_use": ask,
+                    "data_product_type": "Summary statistics",
+                    "data_product_region": ask,
+                    "publication_date": date,
+                },
+                "dp_variant": {
+                    "variant_name": "Approximate DP" if self.delta else "Pure DP",
+                    "data_domain": "Sets of items, one for each user.",
+                    "unprotected_quantities": "None."
+                    if self.limit
+                    else "The list of items that can come out, which is public.",
+                },
+                "privacy_loss": {
+                    "privacy_unit": "User",
+                    "privacy_unit_details": f"Neighbouring datasets differ by {unit}: "
+                    f"{self.protects}.",
+                    "privacy_parameters": parameters,
+                    "privacy_parameters_details": f"Exactly: epsilon = {written(self.total)}, "
+                    f"delta = {written(self.delta)}. {self.in_words}",
+                },
+                "deployment_model": {
+                    "model_name": "Central",
+                    "trust_assumptions": " ".join(self.assumptions),
+                    "release_type": "One release",
+                    "data_source_type": "Static",
+                    "access_type": "Non-interactive",
+                },
+                "implementation": {
+                    "preprocessing_and_hyperparameter_tuning": ask,
+                    "mechanisms": f"{self.steps}. {EXACTLY} Software: {software()}.",
+                    "composition": "Basic composition: epsilons and deltas add up. "
+                    + (
+                        f"Entry {ledger['entry']} of a ledger for the dataset "
+                        f"{ledger['dataset']!r}, whose budget is epsilon "
+                        f"{ledger['budget']['epsilon']} and delta {ledger['budget']['delta']}."
+                        if ledger
+                        else "No ledger was kept."
+                    ),
+                    "post_processing": "None.",
+                    "additional_information": f"The output has the sha256 {sha256} "
+                    f"(format {output_format}).",
+                },
+                "administrative": {
+                    "status": "Draft",
+                    "registry_authors": [ask],
+                    "tier": 2,
+                },
+            },
+        }
+
+
+def rendered(content: dict[str, Any]) -> bytes:
+    """A receipt as JSON, which programs that expect YAML read as well."""
+    return json.dumps(content, indent=2).encode() + b"\n"
+
+
+def written(number: Fraction) -> str:
+    """A number in decimals if it has finitely many, and not too many, else as a ratio."""
+    with contextlib.suppress(Inexact):
+        decimal = EXACT.divide(Decimal(number.numerator), Decimal(number.denominator))
+        plain = f"{decimal:f}"
+        return plain if len(plain) <= 20 else str(decimal.normalize(EXACT)).lower()
+    return str(number)
+
+
+def software() -> str:
+    try:
+        return f"dp-topk {metadata.version('dp-topk')}"
+    except metadata.PackageNotFoundError:
+        return "dp-topk (not installed)"
