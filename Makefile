@@ -56,9 +56,10 @@ test: setup ## run all tests
 quick-test: setup ## run the tests that take less than a few seconds each
 	$(BIN)/python -m pytest --numprocesses $(CORES) -m "not slow"
 
-check: setup ## check style and form: ruff, snakefmt, snakemake --lint
+check: setup ## check style, types and form: ruff, mypy, snakefmt, snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 

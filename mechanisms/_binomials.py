@@ -17,10 +17,12 @@ import math
 
 import numpy as np
 
+from ._profile import Floats, Integers
+
 _SERIES_FROM = 16  # five terms of the series give s(x) to 2**-53 from here on
 
 
-def log_binomials(n, j):
+def log_binomials(n: Integers, j: Integers) -> Floats:
     """log C(n, j) of arrays of integers, j >= 1; -inf where j > n."""
     m = n - j
     x = np.maximum(m, 1).astype(float)
@@ -31,7 +33,7 @@ def log_binomials(n, j):
     return result
 
 
-def stirling_remainder(x):
+def stirling_remainder(x: Floats | Integers) -> Floats:
     """s(x) for an array of integers x >= 1."""
     square = 1 / (x * x)
     series = 1 / 1680 - square / 1188
@@ -43,7 +45,7 @@ def stirling_remainder(x):
     return series
 
 
-def _below_series():
+def _below_series() -> Floats:
     """s(0), which is not used, to s(_SERIES_FROM): s(x) = s(x + 1) + (x + 1/2) log(1 + 1/x) - 1."""
     values = stirling_remainder(np.array([float(_SERIES_FROM)])).tolist()
     for x in range(_SERIES_FROM - 1, 0, -1):

@@ -10,12 +10,12 @@ from types import ModuleType
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from ._profile import Profile
+from ._profile import Integers, Profile
 from ._ranked import ranked
 
-Ranks: TypeAlias = NDArray[np.int64]
+Ranks: TypeAlias = Integers
 Draw: TypeAlias = Callable[[np.random.Generator], Ranks]
 Neighbors: TypeAlias = Literal["add-remove", "swap"]
 
@@ -266,7 +266,7 @@ def checked_k(k: Any, d: int) -> int:
 
 
 def _refuse_generator(rng: Any) -> None:
-    is_seed = isinstance(rng, numbers.Integral) and rng >= 0
+    is_seed = isinstance(rng, numbers.Integral) and int(rng) >= 0
     given, seed = (rng, rng) if is_seed else (f"of type {type(rng).__name__}", "")
     raise ValueError(
         f"rng is {given}; give a numpy.random.Generator, e.g. numpy.random.default_rng({seed})."

@@ -18,13 +18,20 @@ Cost: one draw per distinct count, and O(log k) for each of the k items.
 
 import heapq
 import numbers
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+
+from ._mechanism import Ranks
+from ._profile import Floats, Integers, Profile
 
 _TINY = np.finfo(float).tiny
 
 
-def largest_noisy(profile, k, quantile, rng):
+def largest_noisy(
+    profile: Profile, k: int, quantile: Callable[[Any], Any], rng: np.random.Generator
+) -> Ranks:
     """Ranks of the k largest of count + noise, best first.
 
     quantile(x) is the value below which the noise lies with probability exp(-x), x > 0.
@@ -36,7 +43,8 @@ def largest_noisy(profile, k, quantile, rng):
     best = (-whole[groups]).tolist(), (-rest[groups]).tolist(), groups.tolist()
     queue = list(zip(*best, strict=True))
     heapq.heapify(queue)
-    moved, chosen = {}, []
+    moved: dict[int, int] = {}
+    chosen: list[int] = []
     while len(chosen) < k:
         _, _, group = queue[0]
         # Take one of the group's items that are left from a virtual shuffle, as in _sequences.
@@ -55,7 +63,7 @@ def largest_noisy(profile, k, quantile, rng):
     return np.array(chosen)
 
 
-def checked_contributions(contributions):
+def checked_contributions(contributions: float) -> float:
     """To how many items a user contributes at most, as an option of a mechanism."""
     is_number = isinstance(contributions, numbers.Real) and not isinstance(contributions, bool)
     if not (is_number and contributions >= 1):
@@ -63,7 +71,7 @@ def checked_contributions(contributions):
     return contributions
 
 
-def noisy_parts(noise, deficits):
+def noisy_parts(noise: Floats, deficits: Integers) -> tuple[Floats, Floats]:
     """noise - deficits as an integer and a rest, by which to compare in turn.
 
     In one double, noise on a count a billion below the largest would lose half of its digits.
@@ -72,7 +80,7 @@ def noisy_parts(noise, deficits):
     return whole - deficits, noise - whole
 
 
-def candidates(whole, k):
+def candidates(whole: Floats, k: int) -> Integers:
     """Where the k largest are, if these are the integers of their parts: a few too many."""
     if k >= len(whole):
         return np.arange(len(whole))

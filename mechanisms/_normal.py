@@ -12,6 +12,7 @@ compare it with decimal arithmetic.
 """
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -41,7 +42,7 @@ _FAR_TAIL = (
 )  # fmt: skip
 
 
-def quantile(x):
+def quantile(x: Any) -> Any:
     """The value below which standard normal noise lies with probability exp(-x)."""
     if np.ndim(x) == 0:
         return _quantile_of_one(float(x))
@@ -56,7 +57,7 @@ def quantile(x):
     return np.where(np.abs(from_median) <= _WITHIN, middle, np.where(upper, tail, -tail))
 
 
-def _quantile_of_one(x):
+def _quantile_of_one(x: float) -> float:
     """The same for one number: NumPy is slow for few."""
     above = -math.expm1(-x)
     from_median = 0.5 - above
@@ -67,7 +68,7 @@ def _quantile_of_one(x):
     return tail if from_median > 0 else -tail
 
 
-def _ratio(coefficients, r):
+def _ratio(coefficients: tuple[tuple[float, ...], tuple[float, ...]], r: Any) -> Any:
     """A ratio of two polynomials in r, their coefficients from the highest power down."""
     numerator = denominator = 0.0
     for a, b in zip(*coefficients, strict=True):

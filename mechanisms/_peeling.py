@@ -28,14 +28,20 @@ Cost: O(distinct counts + k) to prepare, O(log(distinct counts)) per proposal.
 """
 
 import math
+from collections.abc import Callable
 
 import numpy as np
+
+from ._mechanism import Ranks
+from ._profile import Profile
+
+Choose = Callable[[int, set[int], np.random.Generator], int]
 
 
 class ExponentialWeights:
     """Proposes ranks with probability proportional to exp(rate * count)."""
 
-    def __init__(self, profile, k, rate):
+    def __init__(self, profile: Profile, k: int, rate: float) -> None:
         self.rate, self.k = rate, k
         self.top = profile.counts_at(np.arange(k)).tolist()
         first = np.searchsorted(profile.bounds, k, side="right") - 1  # group of rank k, if any
@@ -50,16 +56,16 @@ class ExponentialWeights:
         for j in range(k - 2, -1, -1):
             self.sums[j] = 1.0 + self.sums[j + 1] * self.bias(self.top[j + 1], self.top[j])
 
-    def bias(self, count, leader):
+    def bias(self, count: int, leader: int) -> float:
         """exp(rate (count - leader)), for an item that is not above the leader."""
         return math.exp(min(0.0, self.rate * (count - leader)))
 
-    def propose(self, leader, rng):
+    def propose(self, leader: int, rng: np.random.Generator) -> tuple[int, int]:
         """A rank >= leader, which must be < k, and the count of its item."""
         best, target = self.top[leader], rng.random() * self.sums[leader]
         if self.tail_total * self.bias(self.top[-1], best) > target:
-            group = self.tail_weights.searchsorted(rng.random() * self.tail_total, side="right")
-            group = min(group, len(self.tail_weights) - 1)
+            above = self.tail_weights.searchsorted(rng.random() * self.tail_total, side="right")
+            group = min(int(above), len(self.tail_weights) - 1)
             rank = int(rng.integers(self.tail_bounds[group], self.tail_bounds[group + 1]))
             return rank, int(self.tail_counts[group])
         low, high = leader, self.k  # P(rank >= low) > target >= P(rank >= high)
@@ -72,9 +78,11 @@ class ExponentialWeights:
         return low, self.top[low]
 
 
-def peel(weights, choose, rng):
+def peel(weights: ExponentialWeights, choose: Choose, rng: np.random.Generator) -> Ranks:
     """Run k rounds; `choose(leader, gone, rng)` returns the rank chosen in one of them."""
-    chosen, gone, leader = [], set(), 0
+    chosen: list[int] = []
+    gone: set[int] = set()
+    leader = 0
     for _ in range(weights.k):
         while leader in gone:
             leader += 1

@@ -1,8 +1,13 @@
 """Counts as mechanisms see them: distinct values, and how many items have each."""
 
 import functools
+from typing import Any, Self, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Integers: TypeAlias = NDArray[np.int64]
+Floats: TypeAlias = NDArray[np.float64]
 
 # Up to here every integer is a double, and differences of counts are exact.
 LARGEST_COUNT = 2**53
@@ -18,36 +23,55 @@ class Profile:
     an item with the largest count, d - 1 for one with the smallest. Ties are broken
     arbitrarily, but always in the same way.
 
-    counts: the distinct counts, descending. (A vector of counts of which few are equal may have
-        one entry an item instead, equal counts included: no mechanism minds.)
-    deficits: counts[0] - counts.
-    bounds: bounds[g] items come before those of counts[g], bounds[g + 1] up to and with them.
-    d: the number of items.
-    largest, spread: the largest count, and how far the smallest is below it.
+    Parameters
+    ----------
+    counts : array-like of int
+        The distinct counts, descending.
+    items : array-like of int
+        How many items have each of them.
+
+    Attributes
+    ----------
+    counts : numpy.ndarray
+        The distinct counts, descending. (A vector of counts of which few are equal may have one
+        entry an item instead, equal counts included: no mechanism minds.)
+    deficits : numpy.ndarray
+        counts[0] - counts.
+    bounds : numpy.ndarray
+        bounds[g] items come before those of counts[g], bounds[g + 1] up to and with them.
+    d : int
+        The number of items.
+    largest, spread : int
+        The largest count, and how far the smallest is below it.
+
+    Raises
+    ------
+    ValueError
+        Counts and numbers of items are not as described; the message says what to change.
     """
 
-    def __init__(self, counts, items):
-        counts, _, largest = checked_integers(counts, "counts")
-        items, fewest, _ = checked_integers(items, "items")
-        if counts.shape != items.shape:
+    def __init__(self, counts: ArrayLike, items: ArrayLike) -> None:
+        values, _, largest = checked_integers(counts, "counts")
+        numbers, fewest, _ = checked_integers(items, "items")
+        if values.shape != numbers.shape:
             raise ValueError("A profile needs as many item numbers as counts.")
         if fewest < 1:
             raise ValueError("A profile lists only counts that at least one item has.")
-        if items.sum(dtype=float) > LARGEST_COUNT:
+        if numbers.sum(dtype=float) > LARGEST_COUNT:
             raise ValueError("A profile must not have more than 2**53 items.")
-        deficits = deficits_below(largest, counts)
+        deficits = deficits_below(largest, values)
         if deficits[0] != 0 or (deficits[1:] <= deficits[:-1]).any():
             raise ValueError("The counts of a profile must be distinct and in descending order.")
-        self._set(largest, deficits, np.concatenate(([0], np.cumsum(items))))
+        self._set(largest, deficits, np.concatenate(([0], np.cumsum(numbers))))
 
     @classmethod
-    def _of(cls, largest, deficits, bounds=None):
+    def of(cls, largest: int, deficits: Integers, bounds: Integers | None = None) -> Self:
         """The profile with these attributes; without bounds, every item has its own entry."""
         profile = cls.__new__(cls)
         profile._set(largest, deficits, bounds)
         return profile
 
-    def _set(self, largest, deficits, bounds):
+    def _set(self, largest: int, deficits: Integers, bounds: Integers | None) -> None:
         self.largest, self.deficits, self._bounds = largest, deficits, bounds
         self.spread = int(deficits[-1])
         self.d = len(deficits) if bounds is None else int(bounds[-1])
@@ -55,25 +79,25 @@ class Profile:
     # Not all mechanisms need these, and they may be as large as the vector of counts.
 
     @functools.cached_property
-    def counts(self):
+    def counts(self) -> Integers:
         return self.largest - self.deficits
 
     @functools.cached_property
-    def bounds(self):
+    def bounds(self) -> Integers:
         return np.arange(self.d + 1) if self._bounds is None else self._bounds
 
     @property
-    def items(self):
+    def items(self) -> Integers:
         """The number of items that have each count."""
         return np.diff(self.bounds)
 
     @functools.cached_property
-    def _table(self):
+    def _table(self) -> Integers:
         """How many items have a deficit below each integer from 0 to spread + 1."""
         steps = np.diff(self.deficits, prepend=-1, append=self.spread + 1)
         return np.repeat(self.bounds, steps)
 
-    def at_least(self, count):
+    def at_least(self, count: Integers | int) -> Integers:
         """How many items have this count or a larger one; `count` may be an array."""
         deficit = self.largest - count
         if self.spread < _DENSE:
@@ -81,23 +105,23 @@ class Profile:
         group = np.searchsorted(self.deficits, deficit, side="right")
         return group if self._bounds is None else self._bounds[group]
 
-    def groups_of(self, ranks):
+    def groups_of(self, ranks: Integers | int) -> Any:
         """The entries that the items with these ranks belong to."""
         if self._bounds is None:
             return ranks
         return np.searchsorted(self._bounds, ranks, side="right") - 1
 
-    def counts_at(self, ranks):
+    def counts_at(self, ranks: Integers | int) -> Integers:
         """The counts of the items with these ranks."""
         return self.largest - self.deficits[self.groups_of(ranks)]
 
 
-def deficits_below(largest, counts):
+def deficits_below(largest: int, counts: NDArray[Any]) -> Integers:
     """How far the counts are below the largest, whatever type of integer they have."""
     return np.subtract(largest, counts, dtype=np.int64, casting="unsafe")
 
 
-def checked_integers(values, name):
+def checked_integers(values: ArrayLike, name: str) -> tuple[NDArray[Any], int, int]:
     """`values` as a 1-D array of integers, their least and their largest.
 
     If they are anything else: a ValueError that says what to change.

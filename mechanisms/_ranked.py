@@ -9,39 +9,63 @@ Cost: for counts of a small range about two passes over them, for others a sort 
 Memory: for one draw at most about one copy of the counts; for more of them up to three.
 """
 
-import numpy as np
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-from ._profile import Profile, checked_integers, deficits_below
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from ._profile import Integers, Profile, checked_integers, deficits_below
+
+Read: TypeAlias = Callable[[slice], NDArray[Any]]
+Find: TypeAlias = Callable[[Integers, Integers], Integers]
+LookUp: TypeAlias = Callable[[Integers], Integers]
 
 _MANY = 2**20  # from so many items on, another copy of the counts is one too many
 _PART = 2**14  # items looked through at once: few enough for the cache, enough for NumPy
 
 
-def ranked(counts, *, once=False):
+def ranked(counts: ArrayLike, *, once: bool = False) -> tuple[Profile, LookUp]:
     """The profile of a vector of counts, and a function that gives the items of ranks.
 
     Of the items with equal counts, the first in the input has the first rank.
 
-    once: the caller asks for items one time only, and before the counts can have changed; then
+    Parameters
+    ----------
+    counts : array-like of int
+        The number of users of each item, in any order.
+    once : bool
+        The caller asks for items one time only, and before the counts can have changed; then
         the counts need not be copied.
+
+    Returns
+    -------
+    Profile, callable
+        The profile, and `items_of(ranks)`: the indices into `counts` of the items with these
+        ranks, both as arrays.
+
+    Raises
+    ------
+    ValueError
+        The counts are not a vector of integers from 0 to 2**53.
     """
-    counts, smallest, largest = checked_integers(counts, "counts")
+    array, smallest, largest = checked_integers(counts, "counts")
     spread = largest - smallest
-    if spread < len(counts) // 8:
-        return _counted(counts, largest, spread, once)
-    return _sorted(counts if once else counts.copy(), largest)
+    if spread < len(array) // 8:
+        return _counted(array, largest, spread, once)
+    return _sorted(array if once else array.copy(), largest)
 
 
-def _counted(counts, largest, spread, once):
+def _counted(counts: NDArray[Any], largest: int, spread: int, once: bool) -> tuple[Profile, LookUp]:
     """`ranked` for counts of a small range."""
     d, values = len(counts), spread + 1
     # before[i, v] items with deficit v come before the i-th part. Parts are at least so large
     # that this table is small.
     parts = _parts(d, max(_PART, 4 * values))
     before = np.zeros((len(parts) + 1, values), np.int64)
-    deficits = None if once else np.empty(d, np.min_scalar_type(spread))
+    deficits = np.empty(0 if once else d, np.min_scalar_type(spread))
 
-    def read(part):
+    def read(part: slice) -> NDArray[Any]:
         return deficits_below(largest, counts[part]) if once else deficits[part]
 
     for i, part in enumerate(parts):
@@ -50,9 +74,9 @@ def _counted(counts, largest, spread, once):
         np.add(before[i], np.bincount(read(part), minlength=values), out=before[i + 1])
     present = np.flatnonzero(before[-1])
     bounds = np.concatenate(([0], np.cumsum(before[-1, present])))
-    profile = Profile._of(largest, present, bounds)
+    profile = Profile.of(largest, present, bounds)
 
-    def find(wanted, places):
+    def find(wanted: Integers, places: Integers) -> Integers:
         items = np.empty(len(wanted), np.int64)
         part_of = (before[1:, wanted] <= places).sum(axis=0)
         codes = np.zeros(values, np.min_scalar_type(len(wanted)))  # 0: not wanted from this part
@@ -71,7 +95,7 @@ def _counted(counts, largest, spread, once):
     return profile, _Items(profile, read, find)
 
 
-def _sorted(counts, largest):
+def _sorted(counts: NDArray[Any], largest: int) -> tuple[Profile, LookUp]:
     """`ranked` for counts of any range."""
     d, parts = len(counts), _parts(len(counts), _PART)
     deficits = deficits_below(largest, counts)
@@ -85,18 +109,18 @@ def _sorted(counts, largest):
             for part, run in zip(parts, runs, strict=True)
         ]
         bounds = np.concatenate(([0], *changes, [d]))
-        profile = Profile._of(largest, deficits[bounds[:-1]], bounds)
+        profile = Profile.of(largest, deficits[bounds[:-1]], bounds)
     else:
-        profile = Profile._of(largest, deficits)
+        profile = Profile.of(largest, deficits)
 
-    def read(part):
+    def read(part: slice) -> NDArray[Any]:
         return deficits_below(largest, counts[part])
 
-    def slots(deficits):
+    def slots(deficits: Integers) -> Integers:
         """Where each deficit stands in a table of 2**16: its hash, by multiplication."""
         return (deficits * 0x61C8864680B583EB >> 47) & 0xFFFF
 
-    def find(wanted, places):
+    def find(wanted: Integers, places: Integers) -> Integers:
         items, before = np.empty(len(wanted), np.int64), np.zeros(len(wanted), np.int64)
         may_be_wanted = np.zeros(2**16, bool)
         may_be_wanted[slots(wanted)] = True
@@ -120,24 +144,27 @@ class _Items:
     find(wanted, places): of the items with each wanted deficit, the one at this place.
     """
 
-    def __init__(self, profile, read, find):
-        self.profile, self.read, self.find = profile, read, find
-        self.asked, self.look_up = False, None
+    def __init__(self, profile: Profile, read: Read, find: Find) -> None:
+        self.profile = profile
+        self.ways: tuple[Read, Find] | None = (read, find)
+        self.asked = False
+        self.look_up: LookUp | None = None
 
-    def __call__(self, ranks):
+    def __call__(self, ranks: Integers) -> Integers:
         # Taken first: another thread that draws may let go of them meanwhile.
-        read, find = self.read, self.find
-        if read is not None and (self.asked or len(ranks) > _PART // 16):
-            self.look_up = _order(read, self.profile.d, self.profile.spread)
-            self.read = self.find = None
+        ways = self.ways
+        if ways and (self.asked or len(ranks) > _PART // 16):
+            self.look_up = _order(ways[0], self.profile.d, self.profile.spread)
+            self.ways = None
         self.asked = True
-        if self.look_up is not None:
+        if ways is None or self.look_up is not None:
+            assert self.look_up is not None  # which is there before the ways are gone
             return self.look_up(ranks)
         wanted = self.profile.largest - self.profile.counts_at(ranks)
-        return find(wanted, ranks - self.profile.at_least(self.profile.largest - wanted + 1))
+        return ways[1](wanted, ranks - self.profile.at_least(self.profile.largest - wanted + 1))
 
 
-def _ordered(codes, number):
+def _ordered(codes: NDArray[Any], number: int) -> Integers:
     """Where codes above 0 stand, of which there are so many, in the order of the codes."""
     if 4 * number > len(codes):
         return np.argsort(codes, kind="stable")[-number:]
@@ -145,7 +172,7 @@ def _ordered(codes, number):
     return near[np.argsort(codes[near], kind="stable")]
 
 
-def _order(read, d, spread):
+def _order(read: Read, d: int, spread: int) -> LookUp:
     """A function that gives the items of ranks, from all items in the order of their ranks."""
     bits = (d - 1).bit_length()
     narrow = _narrowest(spread, bits)
@@ -153,18 +180,18 @@ def _order(read, d, spread):
         return np.argsort(read(slice(None)), kind="stable").__getitem__
     # Sorting (deficit, item) packed in one integer is several times faster than argsort, and the
     # narrower the integer the better.
-    keys = np.arange(d, dtype=narrow)
+    keys: NDArray[Any] = np.arange(d, dtype=narrow)
     for part in _parts(d, _PART):
-        keys[part] |= read(part).astype(narrow) << bits
+        keys[part] |= read(part).astype(np.dtype(narrow)) << bits
     keys.sort()
     return lambda ranks: keys[ranks].astype(np.int64) & ((1 << bits) - 1)
 
 
-def _narrowest(spread, bits):
+def _narrowest(spread: int, bits: int) -> type[np.uint32] | type[np.int64] | None:
     """The integers that hold deficits up to `spread` with so many bits below, if any do."""
     size = spread.bit_length() + bits
     return np.uint32 if size <= 32 else np.int64 if size <= 63 else None
 
 
-def _parts(d, size):
+def _parts(d: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, d)) for start in range(0, d, size)]

@@ -67,10 +67,9 @@ Memory: a few copies of the profile.
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ._mechanism import Neighbors, Ranks
-from ._profile import Profile
+from ._profile import Floats, Integers, Profile
 from ._thresholds import Lottery, cut_into_blocks, geometric, sequence_at
 
 _CELLS = 1 << 16  # how many t_r(v) are looked up at once, to bound memory
@@ -103,15 +102,15 @@ class LossThreshold:
         self.blocks = Lottery(blocks.log_weights)
         self.log_envelope = self.blocks.log_total
 
-    def allowed(self, thresholds: NDArray[np.int64] | int) -> Ranks:
+    def allowed(self, thresholds: Integers | int) -> Ranks:
         """t_r(v) for each place r; of a column of thresholds, a row for each."""
         return self.profile.at_least(self.top - thresholds)
 
-    def log_number(self, allowed: Ranks) -> NDArray[np.float64]:
+    def log_number(self, allowed: Ranks) -> Floats:
         """log N, the number of sequences whose r-th item is among the first allowed[..., r]."""
         return np.log(allowed - self.places).sum(axis=-1)
 
-    def _log_numbers(self, thresholds: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _log_numbers(self, thresholds: Integers) -> Floats:
         """log N(v) for each of the thresholds v."""
         result = np.empty(len(thresholds))
         step = max(1, _CELLS // len(self.places))

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from ._profile import Floats, Integers
 
 _PIECES = 4  # into how many parts a block is split
 _LIGHT = 2.0**-40  # share of all below which a weight is light
@@ -23,13 +24,13 @@ class Blocks(NamedTuple):
     log_weights: log of the sum of N(b) exp(-rate v) over each block, times 1 - exp(-rate).
     """
 
-    starts: NDArray[np.int64]
-    high: NDArray[np.float64]
-    log_weights: NDArray[np.float64]
+    starts: Integers
+    high: Floats
+    log_weights: Floats
 
 
 def cut_into_blocks(
-    log_numbers: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    log_numbers: Callable[[Integers], Floats],
     last: int,
     log_all: float,
     rate: float,
@@ -43,7 +44,7 @@ def cut_into_blocks(
     `last` is a power of 2, so are the lengths of all blocks.
     """
 
-    def around(starts: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def around(starts: Integers) -> tuple[Floats, Floats]:
         """log N(v) and log N(v - 1) for each start v of a block; none ends before 0."""
         both = log_numbers(np.concatenate((starts, np.maximum(starts - 1, 0))))
         return both[: len(starts)], both[len(starts) :]
@@ -70,9 +71,9 @@ def cut_into_blocks(
         below = np.concatenate((below, below_there))[order]
 
 
-def log_series(rate: float, starts: NDArray[np.int64]) -> NDArray[np.float64]:
+def log_series(rate: float, starts: Integers) -> Floats:
     """log of sum_v exp(-rate v) over each block, times 1 - exp(-rate); the last has no end."""
-    series = -rate * starts
+    series = -rate * starts.astype(np.float64)
     series[:-1] += np.log(-np.expm1(-rate * np.diff(starts)))
     return series
 
@@ -83,7 +84,7 @@ class Lottery:
     log_total: log of the sum of all weights.
     """
 
-    def __init__(self, log_weights: NDArray[np.float64]) -> None:
+    def __init__(self, log_weights: Floats) -> None:
         scale = log_weights.max()
         weights = np.exp(log_weights - scale)
         order = np.argsort(weights, kind="stable")
@@ -100,7 +101,7 @@ class Lottery:
         return index
 
     @staticmethod
-    def _choose(cumulative: NDArray[np.float64], rng: np.random.Generator) -> int:
+    def _choose(cumulative: Floats, rng: np.random.Generator) -> int:
         return int(cumulative.searchsorted(rng.random() * cumulative[-1], side="right"))
 
 

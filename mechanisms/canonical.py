@@ -31,6 +31,8 @@ Cost: sorting the counts, then O(k) per block of thresholds; O(k) per draw. Memo
 import numpy as np
 
 from ._binomials import log_binomials
+from ._mechanism import Draw, Neighbors, Ranks
+from ._profile import Floats, Profile
 from ._sequences import LossThreshold, loss_rate
 from ._thresholds import sequence_at
 
@@ -50,17 +52,17 @@ order = 110
 class SetThreshold(LossThreshold):
     """Thresholds on the loss of a set, and sets below them."""
 
-    def log_number(self, allowed):
+    def log_number(self, allowed: Ranks) -> Floats:
         terms = self._log_terms(allowed)
         largest = terms.max(axis=-1, initial=0.0)
         total = np.exp(terms - largest[..., None]).sum(axis=-1) + np.exp(-largest)
         return largest + np.log(total)
 
-    def _log_terms(self, allowed):
+    def _log_terms(self, allowed: Ranks) -> Floats:
         """log of the number of sets for h = 0, ..., k - 1."""
         return log_binomials(allowed - self.places - 1, len(self.places) - self.places)
 
-    def subset(self, allowed, rng):
+    def subset(self, allowed: Ranks, rng: np.random.Generator) -> Ranks:
         """Ranks of a uniform set with loss <= v, where allowed holds t_1(v), ..., t_k(v)."""
         k = len(self.places)
         terms = np.append(self._log_terms(allowed), 0.0)
@@ -73,10 +75,10 @@ class SetThreshold(LossThreshold):
         return rng.permutation([*range(h), *further])
 
 
-def prepare(profile, k, epsilon, delta, neighbors):
+def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
     thresholds = SetThreshold(profile, k, loss_rate(epsilon, neighbors))
 
-    def draw(rng):
+    def draw(rng: np.random.Generator) -> Ranks:
         while (allowed := thresholds.propose(rng)) is None:
             pass
         return thresholds.subset(allowed, rng)

@@ -30,7 +30,11 @@ Cost: counting or sorting the counts, then O(log d) per proposal, one per round 
 
 import math
 
+import numpy as np
+
+from ._mechanism import Draw, Neighbors
 from ._peeling import ExponentialWeights, peel
+from ._profile import Profile
 
 label = "CDP-Peel"
 guarantee = "approx"
@@ -48,16 +52,16 @@ marker = "^"
 order = 40
 
 
-def prepare(profile, k, epsilon, delta, neighbors):
+def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
     return sampler(profile, k, epsilon_per_round(k, epsilon, delta), neighbors)
 
 
-def sampler(profile, k, round_epsilon, neighbors):
+def sampler(profile: Profile, k: int, round_epsilon: float, neighbors: Neighbors) -> Draw:
     """`draw(rng)` for k rounds of the exponential mechanism with this epsilon' each."""
     rate = round_epsilon / (2 if neighbors == "swap" else 1)
     weights = ExponentialWeights(profile, k, rate)
 
-    def exponential_mechanism(leader, gone, rng):
+    def exponential_mechanism(leader: int, gone: set[int], rng: np.random.Generator) -> int:
         while True:
             rank, _ = weights.propose(leader, rng)
             if rank not in gone:
@@ -66,7 +70,7 @@ def sampler(profile, k, round_epsilon, neighbors):
     return lambda rng: peel(weights, exponential_mechanism, rng)
 
 
-def epsilon_per_round(k, epsilon, delta):
+def epsilon_per_round(k: int, epsilon: float, delta: float) -> float:
     """The largest epsilon' for which k rounds are known to be (epsilon, delta)-DP."""
     if delta == 0:
         return epsilon / k

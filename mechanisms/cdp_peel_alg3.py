@@ -15,7 +15,9 @@ Cost: d Gumbels for each draw. Memory: a few copies of the counts.
 
 import numpy as np
 
+from ._mechanism import Draw, Neighbors, Ranks
 from ._noise import candidates, noisy_parts
+from ._profile import Profile
 from .cdp_peel import epsilon_per_round
 
 label = "CDP-Peel, as published"
@@ -34,11 +36,11 @@ def extra_memory(d: int, k: int) -> int:
     return 50 * d
 
 
-def prepare(profile, k, epsilon, delta, neighbors):
+def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
     rate = epsilon_per_round(k, epsilon, delta) / (2 if neighbors == "swap" else 1)
     deficits = np.repeat(profile.deficits, profile.items)
 
-    def draw(rng):
+    def draw(rng: np.random.Generator) -> Ranks:
         whole, rest = noisy_parts(rng.gumbel(scale=1 / rate, size=profile.d), deficits)
         best = candidates(whole, k)
         return best[np.lexsort((-rest[best], -whole[best]))[:k]]

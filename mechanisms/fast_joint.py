@@ -22,6 +22,8 @@ import math
 import numpy as np
 
 from . import joint
+from ._mechanism import Draw, Neighbors
+from ._profile import Profile
 from ._sequences import LossThreshold, loss_rate
 
 label = "FastJoint"
@@ -36,7 +38,14 @@ marker = "*"
 order = 100
 
 
-def prepare(profile, k, epsilon, delta, neighbors, beta=2.0**-10):
+def prepare(
+    profile: Profile,
+    k: int,
+    epsilon: float,
+    delta: float,
+    neighbors: Neighbors,
+    beta: float = 2.0**-10,
+) -> Draw:
     if not (isinstance(beta, float) and 0 < beta < 1):
         raise ValueError(f"beta is {beta!r}; it must be a number between 0 and 1.")
     rate = loss_rate(epsilon, neighbors)

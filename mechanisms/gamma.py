@@ -14,7 +14,9 @@ Cost: one noise per distinct count and draw (`_noise`), instead of one per item.
 
 import numpy as np
 
+from ._mechanism import Draw, Neighbors, Ranks
 from ._noise import largest_noisy
+from ._profile import Profile
 
 label = "Gamma"
 guarantee = "pure"
@@ -29,8 +31,8 @@ marker = "v"
 order = 60
 
 
-def prepare(profile, k, epsilon, delta, neighbors):
-    def draw(rng):
+def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
+    def draw(rng: np.random.Generator) -> Ranks:
         radius = rng.standard_gamma(profile.d + 1) / epsilon
         # Up to the same constant, R, for all items, which changes no order and would cost digits.
         return largest_noisy(profile, k, lambda x: 2 * radius * np.expm1(-x), rng)

@@ -31,8 +31,10 @@ import math
 
 import numpy as np
 
+from ._mechanism import Draw, Neighbors
 from ._noise import checked_contributions, largest_noisy
 from ._normal import quantile
+from ._profile import Profile
 
 label = "Gaussian"
 guarantee = "approx"
@@ -46,14 +48,21 @@ marker = "d"
 order = 140
 
 
-def prepare(profile, k, epsilon, delta, neighbors, contributions=math.inf):
+def prepare(
+    profile: Profile,
+    k: int,
+    epsilon: float,
+    delta: float,
+    neighbors: Neighbors,
+    contributions: float = math.inf,
+) -> Draw:
     changes = checked_contributions(contributions) * (2 if neighbors == "swap" else 1)
     sigma = math.sqrt(min(changes, profile.d)) * noise_per_sensitivity(epsilon, delta)
     return lambda rng: largest_noisy(profile, k, lambda x: sigma * quantile(x), rng)
 
 
 @functools.lru_cache(maxsize=4096)
-def noise_per_sensitivity(epsilon, delta):
+def noise_per_sensitivity(epsilon: float, delta: float) -> float:
     """The least sigma, for l2 sensitivity 1, that is (epsilon, delta)-DP, rounded up."""
     # Counts are integers below 2**54: beyond these bounds no double tells the difference.
     epsilon = min(max(epsilon, 1e-250), 1e100)
@@ -69,7 +78,7 @@ def noise_per_sensitivity(epsilon, delta):
     return high * (1 + 2.0**-50)
 
 
-def log_delta(s, epsilon):
+def log_delta(s: float, epsilon: float) -> float:
     """log of the least delta of normal noise that is s times the sensitivity."""
     shift, half = epsilon * s, 0.5 / s
     g = shift - half - 2.0**-50 * (shift + half)

@@ -16,6 +16,8 @@ Cost: O(d k log(d k)) time and O(d k) memory, about 48 bytes for each of the d k
 
 import numpy as np
 
+from ._mechanism import Draw, Neighbors, Ranks
+from ._profile import Profile
 from ._sequences import loss_rate
 from ._thresholds import sequence_at
 
@@ -34,7 +36,7 @@ def extra_memory(d: int, k: int) -> int:
     return 50 * d * k
 
 
-def prepare(profile, k, epsilon, delta, neighbors):
+def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
     counts = np.repeat(profile.counts, profile.items)
     d, rate = profile.d, loss_rate(epsilon, neighbors)
     cells, top, rows = d * k, counts[:k], np.arange(k)
@@ -75,7 +77,7 @@ def prepare(profile, k, epsilon, delta, neighbors):
     cumulative = np.exp(log_sequences, out=log_sequences)
     np.cumsum(cumulative, out=cumulative)
 
-    def draw(rng):
+    def draw(rng: np.random.Generator) -> Ranks:
         entry = cumulative.searchsorted(rng.random() * cumulative[-1], side="right")
         loss, tie = divmod(int(keys[entry]), cells)
         chosen_row, column = k - 1 - tie // d, tie % d

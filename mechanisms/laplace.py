@@ -20,7 +20,9 @@ import math
 
 import numpy as np
 
+from ._mechanism import Draw, Neighbors
 from ._noise import checked_contributions, largest_noisy
+from ._profile import Floats, Profile
 
 label = "Laplace"
 guarantee = "pure"
@@ -36,14 +38,21 @@ marker = "D"
 order = 50
 
 
-def prepare(profile, k, epsilon, delta, neighbors, contributions=math.inf):
+def prepare(
+    profile: Profile,
+    k: int,
+    epsilon: float,
+    delta: float,
+    neighbors: Neighbors,
+    contributions: float = math.inf,
+) -> Draw:
     scale = (
         min(k, checked_contributions(contributions)) / epsilon * (2 if neighbors == "swap" else 1)
     )
     return lambda rng: largest_noisy(profile, k, lambda x: scale * quantile(x), rng)
 
 
-def quantile(x):
+def quantile(x: Floats) -> Floats:
     """The value below which standard Laplace noise lies with probability exp(-x)."""
     upper = -np.log(-2 * np.expm1(-np.minimum(x, math.log(2))))
     return np.where(x < math.log(2), upper, math.log(2) - x)

@@ -20,7 +20,9 @@ import math
 
 import numpy as np
 
+from ._mechanism import Draw, Neighbors
 from ._noise import largest_noisy
+from ._profile import Floats, Profile
 
 label = "Oneshot-Exp"
 guarantee = "pure"
@@ -35,12 +37,12 @@ marker = "<"
 order = 120
 
 
-def prepare(profile, k, epsilon, delta, neighbors):
+def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
     mean = k / epsilon * (2 if neighbors == "swap" else 1)
     return lambda rng: largest_noisy(profile, k, lambda x: mean * quantile(x), rng)
 
 
-def quantile(x):
+def quantile(x: Floats) -> Floats:
     """The value below which standard exponential noise lies with probability exp(-x)."""
     near = -np.log(-np.expm1(-np.minimum(x, math.log(2))))
     return np.where(x < math.log(2), near, -np.log1p(-np.exp(-np.maximum(x, math.log(2)))))

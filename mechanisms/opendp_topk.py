@@ -15,8 +15,13 @@ generator of its own, so a draw ignores the one given and cannot be repeated. Fo
 Cost: O(d) per draw, most of it for handing the counts over.
 """
 
+from typing import Any
+
 import numpy as np
 import opendp.prelude as dp
+
+from ._mechanism import Draw, Neighbors
+from ._profile import Profile
 
 label = "OpenDP"
 guarantee = "pure"
@@ -28,14 +33,14 @@ citation = (
 dp.enable_features("contrib")
 
 
-def prepare(profile, k, epsilon, delta, neighbors):
+def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
     scale = k / epsilon * (2 if neighbors == "swap" else 1)
     measurement = noisy_top_k(k, scale, neighbors, dp.max_divergence())
     counts = np.repeat(profile.counts, profile.items).tolist()
     return lambda rng: np.array(measurement(counts))
 
 
-def noisy_top_k(k, scale, neighbors, measure):
+def noisy_top_k(k: int, scale: float, neighbors: Neighbors, measure: Any) -> Any:
     """OpenDP's measurement for a vector of counts."""
     return dp.m.make_noisy_top_k(
         dp.vector_domain(dp.atom_domain(T="i64")),

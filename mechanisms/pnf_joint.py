@@ -34,6 +34,10 @@ Cost: the draws of `joint`, times fewer than 1.31 on average for the heads that 
 
 import math
 
+import numpy as np
+
+from ._mechanism import Draw, Neighbors, Ranks
+from ._profile import Profile
 from ._sequences import LossThreshold, loss_rate
 
 label = "PNF-Joint"
@@ -52,13 +56,14 @@ marker = "P"
 order = 20
 
 
-def prepare(profile, k, epsilon, delta, neighbors):
+def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
     rate = loss_rate(epsilon, neighbors)
     thresholds = LossThreshold(profile, k, rate)
     mean_wait = math.exp(-thresholds.log_envelope)
 
-    def draw(rng):
-        time, out = 0.0, set()
+    def draw(rng: np.random.Generator) -> Ranks:
+        time = 0.0
+        out: set[tuple[int, ...]] = set()
         while True:
             time += rng.standard_exponential() * mean_wait
             if (allowed := thresholds.propose(rng)) is None:

@@ -24,7 +24,11 @@ Cost: counting or sorting the counts, then per round fewer than 1.31 proposals o
 
 import math
 
+import numpy as np
+
+from ._mechanism import Draw, Neighbors
 from ._peeling import ExponentialWeights, peel
+from ._profile import Profile
 
 label = "PNF-Peel"
 guarantee = "pure"
@@ -41,11 +45,12 @@ marker = "s"
 order = 30
 
 
-def prepare(profile, k, epsilon, delta, neighbors):
+def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
     weights = ExponentialWeights(profile, k, epsilon / k / (2 if neighbors == "swap" else 1))
 
-    def permute_and_flip(leader, gone, rng):
-        time, out = 0.0, set()
+    def permute_and_flip(leader: int, gone: set[int], rng: np.random.Generator) -> int:
+        time = 0.0
+        out: set[int] = set()
         while True:
             time += rng.standard_exponential() / weights.sums[leader]
             rank, count = weights.propose(leader, rng)

@@ -15,6 +15,9 @@ Cost: k d exponentials for each draw. Memory: a few copies of the counts.
 
 import numpy as np
 
+from ._mechanism import Draw, Neighbors, Ranks
+from ._profile import Profile
+
 label = "PNF-Peel, as published"
 guarantee = "pure"
 citation = (
@@ -30,11 +33,11 @@ def extra_memory(d: int, k: int) -> int:
     return 50 * d
 
 
-def prepare(profile, k, epsilon, delta, neighbors):
+def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
     rate = epsilon / k / (2 if neighbors == "swap" else 1)
     counts = np.repeat(-profile.deficits.astype(float), profile.items)
 
-    def draw(rng):
+    def draw(rng: np.random.Generator) -> Ranks:
         left, chosen, leader = counts.copy(), [], 0
         for _ in range(k):
             while left[leader] == -np.inf:

@@ -33,6 +33,8 @@ import functools
 import math
 
 from . import cdp_peel
+from ._mechanism import Draw, Neighbors
+from ._profile import Profile
 
 label = "RDP-Peel"
 guarantee = "approx"
@@ -53,18 +55,18 @@ _GOLDEN = (math.sqrt(5) - 1) / 2
 _SINH = [1 / math.factorial(n) for n in range(19, 1, -2)]  # sinh(z)/z - 1 in powers of z^2
 
 
-def prepare(profile, k, epsilon, delta, neighbors):
+def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
     return cdp_peel.sampler(profile, k, epsilon_per_round(k, epsilon, delta), neighbors)
 
 
 @functools.lru_cache(maxsize=4096)
-def epsilon_per_round(k, epsilon, delta):
+def epsilon_per_round(k: int, epsilon: float, delta: float) -> float:
     """The largest epsilon' for which k rounds are known to be (epsilon, delta)-DP."""
     known = cdp_peel.epsilon_per_round(k, epsilon, delta)
     if delta == 0:
         return known
 
-    def private(rate):
+    def private(rate: float) -> bool:
         """Whether some alpha shows it. The search stops at the first, or at the best of all."""
         bound = math.log(delta)
         low, high = -30.0, 50.0  # log(alpha - 1), by golden section
@@ -90,19 +92,19 @@ def epsilon_per_round(k, epsilon, delta):
     return max(known, (1 - 2.0**-40) * low)
 
 
-def log_delta(a, rate, k, epsilon):
+def log_delta(a: float, rate: float, k: int, epsilon: float) -> float:
     """log of the least delta that order a + 1 shows for k rounds with epsilon' = rate."""
     return a * (k * divergence(a, rate) - epsilon) - math.log1p(a) - a * math.log1p(1 / a)
 
 
-def divergence(a, rate):
+def divergence(a: float, rate: float) -> float:
     """D(alpha) of one round with epsilon' = rate, rounded up."""
     alpha = 1 + a
     largest = alpha * _psi(alpha * rate) / a
     return largest - _psi(rate) / a - _psi(a * rate) + 2.0**-49 * largest
 
 
-def _psi(y):
+def _psi(y: float) -> float:
     """log(sinh(y/2) / (y/2)) for y >= 0, with a relative error below 2**-50."""
     if y > 2:
         return y / 2 - math.log(y) + math.log1p(-math.exp(-y))

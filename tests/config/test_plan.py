@@ -106,7 +106,8 @@ def test_a_variant_is_a_mechanism_with_options():
 def test_a_mechanism_depends_on_its_own_files_only():
     for name in mechanisms.names():
         files = files_of(name)
-        assert f"dp_topk/mechanisms/{name}.py" in files
+        module = f"dp_topk/mechanisms/{name}"
+        assert files & {f"{module}.py", f"{module}/__init__.py"}
         assert {"dp_topk/mechanisms/__init__.py", "dp_topk/mechanisms/_profile.py"} <= files
     joint = files_of("joint")
     assert "dp_topk/mechanisms/_sequences.py" in joint
@@ -140,7 +141,7 @@ def test_every_file_of_the_samplers_is_known_to_be_used():
     names = (*mechanisms.names(), *mechanisms.EXTERNAL)
     files = imported_files(ROOT, *(f"dp_topk.mechanisms.{name}" for name in names))
     folder = ROOT / "dp_topk" / "mechanisms"
-    there = {str(path.relative_to(ROOT)) for path in folder.glob("*.py")}
+    there = {str(path.relative_to(ROOT)) for path in folder.rglob("*.py")}
     assert files | {"dp_topk/mechanisms/__init__.py"} == there
 
 

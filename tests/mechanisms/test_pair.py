@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 from dp_topk import mechanisms
-from dp_topk.mechanisms import _pair_blocks, _pair_level
-from dp_topk.mechanisms._pair_level import Level, inner_ranks
+from dp_topk.mechanisms.pair import _blocks, _level
+from dp_topk.mechanisms.pair._level import Level, inner_ranks
 from tests.mechanisms import brute_pair, exact
 from tests.mechanisms.goodness_of_fit import draws, fit, follows, tally
 from tests.mechanisms.test_privacy import neighbors_of, worst_loss
@@ -234,7 +234,7 @@ MUTATIONS = {
 @pytest.mark.parametrize("mutation", MUTATIONS)
 def test_every_term_of_the_bound_is_needed(mutation, monkeypatch):
     name, mutate = MUTATIONS[mutation]
-    monkeypatch.setattr(_pair_level, name, mutate(getattr(_pair_level, name)))
+    monkeypatch.setattr(_level, name, mutate(getattr(_level, name)))
     assert any(violations(built(*case)) for case in small_windows(60, seed=5))
 
 
@@ -355,8 +355,8 @@ def test_blocks_and_levels_change_no_distribution(limit, value, monkeypatch):
     counts, k, epsilon = descending_counts("games"), 33, 0.5
     usual = draws(prepare(counts, k, epsilon), 600, seed=15)
     assert 0.2 < np.mean(distances(counts, usual) > 500) < 0.8
-    monkeypatch.setattr(_pair_blocks, limit, value)
-    monkeypatch.setattr(_pair_blocks, "_NONE", len(_pair_blocks._BITS))
+    monkeypatch.setattr(_blocks, limit, value)
+    monkeypatch.setattr(_blocks, "_NONE", len(_blocks._BITS))
     assert differing(counts, draws(prepare(counts, k, epsilon), 600, seed=16), usual) == []
 
 
@@ -387,7 +387,7 @@ def test_unavailable_is_raised_with_one_sentence_each_time():
 @pytest.mark.parametrize("limit", ["_WORK", "_LEVEL_WORK", "_STATES"])
 def test_limits_of_work_change_no_distribution(limit, monkeypatch):
     """With nothing to spend on levels, Joint's count still serves what it can."""
-    monkeypatch.setattr(_pair_blocks, limit, 0.0)
+    monkeypatch.setattr(_blocks, limit, 0.0)
     counts, k, epsilon = (9, 8, 8, 5, 3), 3, 1.0
     expected = exact.distribution("pair", counts, k, epsilon)
     numbers = tally(draws(prepare(counts, k, epsilon), 3000, seed=13), list(expected), 5)
@@ -398,5 +398,5 @@ def test_an_idle_level_is_made_when_it_comes_up(monkeypatch):
     """All tables are forgotten, and draws stay the same."""
     counts, k, epsilon = (30, 28, 27, 25, 21, 20, 14, 3), 6, 0.4
     kept = draws(prepare(counts, k, epsilon), 50, seed=14)
-    monkeypatch.setattr(_pair_blocks, "_IDLE", math.inf)
+    monkeypatch.setattr(_blocks, "_IDLE", math.inf)
     assert (draws(prepare(counts, k, epsilon), 50, seed=14) == kept).all()

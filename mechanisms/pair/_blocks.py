@@ -29,8 +29,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._pair_level import Level, inner_ranks
-from ._thresholds import Lottery, geometric, log_series
+from .._profile import Floats, Integers, Profile
+from .._thresholds import Lottery, geometric, log_series
+from ._level import Level, inner_ranks
 
 _BITS = (0, 3, 6, 9, 12, 15)  # of the levels, each several times the work of the one before
 _NONE = len(_BITS)
@@ -64,7 +65,7 @@ class Block:
 class Distances:
     """Draws sequences s with P(s) ~ exp(-rate L(s)), by attempts."""
 
-    def __init__(self, profile, k, rate):
+    def __init__(self, profile: Profile, k: int, rate: float) -> None:
         self.profile, self.k, self.rate = profile, k, rate
         self.top = profile.counts_at(np.arange(k))
         self.work = 0.0
@@ -79,7 +80,7 @@ class Distances:
         if self.work < _FINE_WORK:
             self._refine(most_bits, _FINE)
 
-    def attempt(self, rng):
+    def attempt(self, rng: np.random.Generator) -> list[int] | None:
         """A sequence, as a list of ranks, or None."""
         block = self.blocks[self.lottery.draw(rng)]
         threshold = block.start
@@ -90,8 +91,8 @@ class Distances:
             return None
         return ranks
 
-    def succeeds(self, successes, attempts):
-        """Whether so many out of so many attempts succeed, by a generator of its own."""
+    def succeeds(self, successes: int, attempts: int) -> bool:
+        """Whether this many out of this many attempts succeed, by a generator of its own."""
         rng = np.random.default_rng(0)
         for _ in range(attempts):
             successes -= self.attempt(rng) is not None
@@ -99,18 +100,18 @@ class Distances:
                 return True
         return False
 
-    def _within(self, threshold):
+    def _within(self, threshold: int) -> Integers:
         """t(0), ..., t(k - 1)."""
         return self.profile.at_least(self.top - threshold)
 
-    def _block(self, start, size, better):
+    def _block(self, start: int, size: int, better: int) -> Block:
         """A block with Joint's count; that may do."""
         within = self._within(start + size - 1)
         done = inner_ranks(within, _TOLERANCE) == 0
         return Block(start, size, Level(within, 0, 0), _NONE if done else better, size == 1)
 
-    def _refine(self, most_bits, share):
-        """Improve and split blocks, with levels of at most so many bits.
+    def _refine(self, most_bits: int, share: float) -> None:
+        """Improve and split blocks, with levels of at most this many bits.
 
         Until at most this share of what is proposed is in vain, by what can be known.
         """
@@ -134,7 +135,7 @@ class Distances:
                 if fresh > _STATES / 4:  # look again at what is worth keeping
                     break
 
-    def _lay_out(self, high):
+    def _lay_out(self, high: Floats) -> None:
         """Weigh the blocks, and forget the tables of those that are hardly ever chosen."""
         starts = np.array([block.start for block in self.blocks])
         self.lottery = Lottery(high + log_series(self.rate, starts))
@@ -143,18 +144,17 @@ class Distances:
             if id(block.level) not in in_use:
                 block.level.forget()
 
-    def _levels_in_use(self):
+    def _levels_in_use(self) -> list[Level]:
         """The levels whose tables are worth keeping; blocks may share them."""
         blocks = zip(self.blocks, self.lottery.shares, strict=True)
-        return {
-            id(block.level): block.level for block, weight in blocks if weight >= _IDLE
-        }.values()
+        used = {id(block.level): block.level for block, share in blocks if share >= _IDLE}
+        return list(used.values())
 
-    def _exhausted(self):
+    def _exhausted(self) -> bool:
         kept = sum(level.states for level in self._levels_in_use())
         return self.work > _WORK or kept > _STATES
 
-    def _in_vain(self, high, most_bits):
+    def _in_vain(self, high: Floats, most_bits: int) -> Floats:
         """The share of each block that is proposed in vain; all of it where more can be done."""
         shares = np.ones(len(high))
         done = [block.better > most_bits for block in self.blocks]
@@ -165,14 +165,14 @@ class Distances:
                 shares[i] = -math.expm1(min(high[i - 1] - high[i], 0.0))
         return shares
 
-    def _grows(self, block):
+    def _grows(self, block: Block) -> bool:
         """Whether a block that has a level is too long for a better one, by Joint's count."""
         if block.level.inner == 0:
             return False
         first, last = (self._within(block.start + size) for size in (0, block.size - 1))
         return Level(last, 0, 0).log_size > Level(first, 0, 0).log_size + _GROWTH
 
-    def _raise(self, block):
+    def _raise(self, block: Block) -> None:
         """Give the block a better level, the best one at a bearable price."""
         old, within = block.level, self._within(block.start + block.size - 1)
         inner = inner_ranks(within, _TOLERANCE)
@@ -190,13 +190,13 @@ class Distances:
         worth_it = any(level.far) and level.bits == _BITS[block.better] and (gain > _GAIN or first)
         block.better = block.better + 1 if worth_it else _NONE
 
-    def _split(self, i):
+    def _split(self, i: int) -> None:
         """Split the block where t(l) changes for some l, near the middle."""
         block = self.blocks[i]
         stop, middle = block.start + block.size, block.start + block.size // 2
-        at = self._change(middle, "left")
+        at = self._next_change(middle)
         if at is None or at >= stop:
-            at = self._change(middle, "right")
+            at = self._last_change(middle)
         if at <= block.start:
             block.constant = True
             return
@@ -206,19 +206,24 @@ class Distances:
         right = Block(at, stop - at, block.level, block.better, stop - at == 1)
         self.blocks[i : i + 1] = [left, right]
 
-    def _change(self, threshold, side):
-        """The nearest difference c_l - c_j from the threshold on ("left"), or up to it."""
+    def _next_change(self, threshold: int) -> int | None:
+        """The least difference c_l - c_j from the threshold on, if any."""
         counts, deficits = self.profile.counts, self.profile.deficits
-        at = np.searchsorted(deficits, counts[0] - (self.top - threshold), side)
-        if side == "right":
-            return int((self.top - counts[at - 1]).max())
+        at = np.searchsorted(deficits, counts[0] - (self.top - threshold), side="left")
         there = at < len(counts)
         return int((self.top[there] - counts[at[there]]).min()) if there.any() else None
 
+    def _last_change(self, threshold: int) -> int:
+        """The largest difference c_l - c_j up to the threshold."""
+        counts, deficits = self.profile.counts, self.profile.deficits
+        at = np.searchsorted(deficits, counts[0] - (self.top - threshold), side="right")
+        return int((self.top - counts[at - 1]).max())
 
-def _allowed(ranks, within):
+
+def _allowed(ranks: list[int], within: list[int]) -> bool:
     """Whether each rank is among the first t(l), l the leader at its time."""
-    leader, last, seen = 0, len(within), set()
+    leader, last = 0, len(within)
+    seen: set[int] = set()
     for rank in ranks:
         if rank >= within[leader]:
             return False

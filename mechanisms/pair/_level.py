@@ -53,10 +53,15 @@ are enlarged by a relative 10**-11, a thousand times what rounding can take from
 import functools
 import itertools
 import math
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ._thresholds import sequence_at
+from .._profile import Floats, Integers
+from .._thresholds import sequence_at
+
+OUTER = -1  # in place of an outer rank that is not yet drawn
 
 _SLACK = 1 + 1e-11
 _TINY = 1e-280  # below it a double may have lost digits
@@ -73,7 +78,7 @@ class Level:
     work: about how many additions it takes to build; infinite if that takes too much memory.
     """
 
-    def __init__(self, within, inner, bits):
+    def __init__(self, within: Integers, inner: int, bits: int) -> None:
         self.within, self.inner, self.bits = within, inner, bits
         self.k = len(within)
         self.choices = within - np.arange(self.k)  # Joint's, for each place
@@ -88,9 +93,13 @@ class Level:
         self.work = float((sizes * (near + 3)).sum() + _STEP * (near + far + outer + 2).sum())
         if sizes.max(initial=0) > _LARGEST:
             self.work = math.inf
-        self.tables = None
+        self.tables: list[Any] | None = None  # of doubles, by state
 
-    def build(self):
+    def far_ranks(self, leader: int) -> range:
+        first = leader + self.near[leader] + 1
+        return range(first, first + self.far[leader])
+
+    def build(self) -> None:
         """Make the tables, from the last leader to the first, if there are none."""
         if self.tables is not None or self.inner == 0:
             return
@@ -99,7 +108,9 @@ class Level:
         weights = np.exp(log_weights)
         share = _SLACK / self.choices
         table, scale, smallest = np.ones((1, 1, k - inner + 1)), 0.0, 1.0
-        tables, units, scales = [], [], []
+        tables: list[Any] = []
+        units: list[float] = []
+        scales: list[float] = []
         with np.errstate(over="ignore", invalid="ignore"):  # judged by what comes out
             for leader in reversed(range(inner)):
                 q, m, u = self.near[leader], self.far[leader], self.outer[leader]
@@ -128,26 +139,27 @@ class Level:
                 values *= unit
                 scale -= math.log(unit)
                 table = values[:-1].reshape(-1, m + 1, u + 1)
-                tables.append(memoryview(values))
+                tables.append(values.data)
                 units.append(unit)
                 scales.append(scale)
-        self.tables, self.units, self.scales = tables[::-1], units[::-1], scales[::-1]
+        self.tables = tables = tables[::-1]
+        self.units, self.scales = units[::-1], scales[::-1]
         self.weights, self.places = weights.tolist(), self.choices.tolist()
-        start, self.log_size = self.tables[0][0], math.inf
+        start, self.log_size = tables[0][0], math.inf
         if smallest > _TINY and math.isfinite(start):
             self.log_size = float(np.log(self.choices).sum()) + math.log(start) + scale
 
-    def same(self, other):
+    def same(self, other: "Level") -> bool:
         """Whether two levels differ in nothing."""
         if (self.inner, self.bits) != (other.inner, other.bits):
             return False
         return np.array_equal(self.within, other.within)
 
-    def forget(self):
-        """Give the tables back; an attempt then makes them anew, for itself."""
+    def forget(self) -> None:
+        """Give the tables back; an attempt then makes its own."""
         self.tables = None
 
-    def attempt(self, rng):
+    def attempt(self, rng: np.random.Generator) -> list[int] | None:
         """Ranks of a sequence, or None: each s with L(s) <= v with probability 1 / H.
 
         If inner < k, sequences beyond v come up, too; it is for the caller to reject them.
@@ -158,102 +170,134 @@ class Level:
             level = Level(self.within, self.inner, self.bits)
             level.build()
             return level.attempt(rng)
-        uniforms = rng.random(self.k + 1).tolist()
-        inner = self.inner
-        chosen, bounds = [], []  # an outer rank is -1 until the end; bounds says how many there are
-        leader = bits = far = outer = taken = 0  # taken: which far ranks are chosen, one bit each
-        value = self.tables[0][0]
-        for n in range(self.k):
-            left = uniforms[n] * value * self.places[n]
-            near, fars, outers = self.near[leader], self.far[leader], self.outer[leader]
-            table, stride = self.tables[leader], (fars + 1) * (outers + 1)
-            here = bits * stride + far * (outers + 1) + outer
-            for x in range(near + 1):  # the leader, or a rank near it
-                if not bits >> x & 1:
-                    value = table[here + (stride << x)]
-                    if left < value:
-                        break
-                    left -= value
-            else:
-                x = -1
-            if x == 0:
-                chosen.append(leader)
-                leader, bits, far, taken, factor = self._move(leader, bits | 1, far, taken)
-                if leader == inner:
-                    value = 1.0
-                else:
-                    here = (bits * (self.far[leader] + 1) + far) * (self.outer[leader] + 1) + outer
-                    value = self.tables[leader][here]
-                if left >= value * factor:
-                    return None
-                if leader == inner:
-                    break
-                continue
-            if x > 0:
-                chosen.append(leader + x)
-                bits |= 1 << x
-                continue
-            if far < fars:
-                value = table[here + outers + 1]
-                rank, left = self._far_rank(leader + near + 1, fars, taken, left, value)
-                if rank is not None:
-                    chosen.append(rank)
-                    taken |= 1 << rank
-                    far += 1
-                    continue
-            if outer < outers:
-                value = table[here + 1]
-                outside = int(self.within[leader]) - inner
-                if left < value * (outside - outer):
-                    chosen.append(-1)
-                    bounds.append(outside)
-                    outer += 1
-                    continue
-            return None
-        if leader < inner:
-            value *= math.exp(self.scales[leader])
-            value *= math.prod(self.weights[y] for y in range(inner) if taken >> y & 1)
-            if uniforms[-1] * value >= 1:
+        *uniforms, last = rng.random(self.k + 1).tolist()
+        walk = Walk(self)
+        for uniform in uniforms:
+            if not walk.step(uniform):
                 return None
-        return self._with_outer_ranks(chosen, bounds, rng)
+            if walk.leader == self.inner:
+                break
+        if last * walk.excess() >= 1:
+            return None
+        return self._with_outer_ranks(walk.chosen, walk.bounds, rng)
 
-    def _move(self, leader, bits, far, taken):
-        """Move the pointer on to the next unchosen rank; also the factor between the tables."""
-        factor = 1.0
-        while bits & 1 and leader < self.inner:
-            factor *= self.units[leader]
-            near = self.near[leader]
+    def _with_outer_ranks(
+        self, chosen: list[int], bounds: list[int], rng: np.random.Generator
+    ) -> list[int]:
+        """Draw the outer ranks: for each OUTER, and for the places that are left, as Joint does."""
+        limits = np.append(bounds, self.within[len(chosen) :] - self.inner).astype(np.int64)
+        if len(limits) == 0:
+            return chosen
+        positions = rng.integers(np.arange(len(limits)), limits).tolist()
+        outer = iter([self.inner + rank for rank in sequence_at(positions)])
+        return [next(outer) if rank == OUTER else rank for rank in chosen] + list(outer)
+
+
+class Walk:
+    """A sequence in the making, from choice to choice, by the tables of a built level.
+
+    leader, bits, far, outer: the state l, b, m, u.
+    taken: which far ranks are chosen, one bit each.
+    chosen: the ranks; an outer rank is OUTER until the end.
+    bounds: for each OUTER, how many outer ranks there were to choose from.
+    """
+
+    def __init__(self, level: Level) -> None:
+        self.level, self.tables = level, level.tables or []
+        self.leader = self.bits = self.far = self.outer = self.taken = 0
+        self.chosen: list[int] = []
+        self.bounds: list[int] = []
+        self.value: float = self.tables[0][0]  # G of the state, but for the weights of far ranks
+
+    def step(self, uniform: float) -> bool:
+        """Make the choice that a uniform falls to; False, and no choice, if it falls to none.
+
+        The choices lie one after the other, each as long as its share of G: the ranks near the
+        leader, the far ranks, the outer ranks.
+        """
+        level, leader = self.level, self.leader
+        outers = level.outer[leader] + 1
+        stride = (level.far[leader] + 1) * outers
+        table = self.tables[leader]
+        here = self.bits * stride + self.far * outers + self.outer
+        left = uniform * self.value * level.places[len(self.chosen)]
+        for x in range(level.near[leader] + 1):
+            if not self.bits >> x & 1:
+                value = table[here + (stride << x)]
+                if left < value:
+                    return self._choose_near(x, value, left)
+                left -= value
+        if self.far < level.far[leader]:
+            value = table[here + outers]
+            for rank in level.far_ranks(leader):
+                if not self.taken >> rank & 1:
+                    if left < value * level.weights[rank]:
+                        return self._choose_far(rank, value)
+                    left -= value * level.weights[rank]
+        if self.outer < level.outer[leader]:
+            value = table[here + 1]
+            among = int(level.within[leader]) - level.inner
+            if left < value * (among - self.outer):
+                return self._choose_outer(among, value)
+        return False
+
+    def _choose_near(self, x: int, value: float, left: float) -> bool:
+        if x == 0:
+            return self._choose_leader(left)
+        self.chosen.append(self.leader + x)
+        self.bits |= 1 << x
+        self.value = value
+        return True
+
+    def _choose_far(self, rank: int, value: float) -> bool:
+        self.chosen.append(rank)
+        self.taken |= 1 << rank
+        self.far += 1
+        self.value = value
+        return True
+
+    def _choose_outer(self, among: int, value: float) -> bool:
+        self.chosen.append(OUTER)
+        self.bounds.append(among)
+        self.outer += 1
+        self.value = value
+        return True
+
+    def _choose_leader(self, left: float) -> bool:
+        """Move on to the next unchosen rank, whose G may be less than the table said."""
+        level, leader, bits = self.level, self.leader, self.bits | 1
+        far, taken = self.far, self.taken
+        factor = 1.0  # between G in the old table and in the new one
+        while bits & 1 and leader < level.inner:
+            factor *= level.units[leader]
+            near = level.near[leader]
             bits >>= 1
             nearest = leader + near + 1
-            if self.far[leader] and taken >> nearest & 1:
+            if level.far[leader] and taken >> nearest & 1:
                 bits |= 1 << near
                 far -= 1
                 taken ^= 1 << nearest
-                factor /= self.weights[nearest]
+                factor /= level.weights[nearest]
             leader += 1
-        return leader, bits, far, taken, factor
+        value = 1.0
+        if leader < level.inner:
+            at = (bits * (level.far[leader] + 1) + far) * (level.outer[leader] + 1) + self.outer
+            value = self.tables[leader][at]
+        if left >= value * factor:
+            return False
+        self.chosen.append(self.leader)
+        self.leader, self.bits, self.far, self.taken, self.value = leader, bits, far, taken, value
+        return True
 
-    def _far_rank(self, first, fars, taken, left, value):
-        """The far rank that `left` falls to, if any, and what is left of it."""
-        for rank in range(first, first + fars):
-            if not taken >> rank & 1:
-                weight = value * self.weights[rank]
-                if left < weight:
-                    return rank, left
-                left -= weight
-        return None, left
-
-    def _with_outer_ranks(self, chosen, bounds, rng):
-        """Draw the outer ranks: for each -1, and for the places that are left, as Joint does."""
-        bounds = np.append(bounds, self.within[len(chosen) :] - self.inner).astype(np.int64)
-        if len(bounds) == 0:
-            return chosen
-        positions = rng.integers(np.arange(len(bounds)), bounds).tolist()
-        outer = iter([self.inner + rank for rank in sequence_at(positions)])
-        return [next(outer) if rank < 0 else rank for rank in chosen] + list(outer)
+    def excess(self) -> float:
+        """g after the last choice, at least 1: a sequence is kept with one over this."""
+        if self.leader == self.level.inner:
+            return 1.0
+        weights = (w for y, w in enumerate(self.level.weights) if self.taken >> y & 1)
+        return self.value * math.exp(self.level.scales[self.leader]) * math.prod(weights)
 
 
-def inner_ranks(within, tolerance):
+def inner_ranks(within: Integers, tolerance: float) -> int:
     """The least `inner` with which Joint's count, once it takes over, is good enough.
 
     It counts prod (t(n) - n) over the choices left, where prod (t(inner) - n) is certain: the log
@@ -261,7 +305,7 @@ def inner_ranks(within, tolerance):
     """
     places = np.arange(len(within))
 
-    def good(inner):
+    def good(inner: int) -> bool:
         sure = within[inner] - places[inner:]
         return sure[-1] > 0 and np.log((within - places)[inner:] / sure).sum() <= tolerance
 
@@ -272,7 +316,7 @@ def inner_ranks(within, tolerance):
     return low
 
 
-def _log_weights(within):
+def _log_weights(within: Integers) -> Floats:
     """log pi, falling with the rank; any choice is exact, this one keeps H small.
 
     When a leader that is chosen already is passed over, the next one allows for more: log pi falls
@@ -286,17 +330,17 @@ def _log_weights(within):
     return -np.append(0, np.cumsum(gain * (known * reached)[:-1]))
 
 
-def _unchosen(weights):
+def _unchosen(weights: Floats) -> Floats:
     """At most how much the unchosen far ranks weigh, for each number of chosen ones."""
     return np.append(0, np.cumsum(weights))[::-1]
 
 
-def _ends(log_weights):
+def _ends(log_weights: Floats) -> Floats:
     """G after k choices, for each number of far ranks chosen."""
     return np.exp(-np.cumsum(np.append(0, log_weights[::-1])))
 
 
-def _next_pointer(table, q, m, u, weight):
+def _next_pointer(table: Floats, q: int, m: int, u: int, weight: float) -> Floats:
     """Values for one pointer, given the next one's table: those with the leader chosen.
 
     The others are still zero; one more zero stands at the end, for choices that do not exist.
@@ -313,7 +357,7 @@ def _next_pointer(table, q, m, u, weight):
     return values
 
 
-def _plan(q, m, u):
+def _plan(q: int, m: int, u: int) -> list[tuple[NDArray[Any], ...]]:
     """For each number of ranks chosen beyond an unchosen leader: the states, and their terms.
 
     States are numbers in the table of shape (2 << q, m + 1, u + 1). For each there are those with
@@ -329,7 +373,7 @@ def _plan(q, m, u):
     chosen[bits & 1 == 1] = -1
     order = np.argsort(chosen, kind="stable").astype(np.int32)
     starts = np.searchsorted(chosen[order], np.arange(q + m + u + 2))
-    plan = []
+    plan: list[tuple[NDArray[Any], ...]] = []
     for start, stop in itertools.pairwise(starts):
         at = order[start:stop]
         near = np.where(bits[at] >> x & 1, size, at + (stride << x))

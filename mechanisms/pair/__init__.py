@@ -11,7 +11,7 @@ Guarantee: epsilon-DP. L(s) is the largest c_j - c_i over pairs of items that de
     one for another by at most 2, and so their maximum.
 
 How: through a threshold on L, by attempts that give every sequence below it the same probability
-    without counting them. `_pair_level` has the bound that makes this possible, `_pair_blocks` the
+    without counting them. `_level` has the bound that makes this possible, `_blocks` the
     thresholds. The distribution is exact up to the rounding of doubles.
 
 Where it does not serve: if hundreds of items are within the noise of each other and the counts
@@ -26,9 +26,10 @@ Cost: where few items are within the noise of each other, dozens of small tables
 
 import numpy as np
 
-from ._mechanism import Unavailable
-from ._pair_blocks import Distances
-from ._sequences import loss_rate
+from .._mechanism import Draw, Neighbors, Ranks, Unavailable
+from .._profile import Profile
+from .._sequences import loss_rate
+from ._blocks import Distances
 
 label = "Pair"
 guarantee = "pure"
@@ -56,7 +57,7 @@ def extra_seconds(k: int) -> float:
     return 60
 
 
-def prepare(profile, k, epsilon, delta, neighbors):
+def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
     distances = Distances(profile, k, loss_rate(epsilon, neighbors))
     if not distances.succeeds(_SUCCESSES, min(_ATTEMPTS, max(_PLACES // k, 100))):
         raise Unavailable(
@@ -64,7 +65,7 @@ def prepare(profile, k, epsilon, delta, neighbors):
             "are within the noise of each other; use a smaller k, or another mechanism."
         )
 
-    def draw(rng):
+    def draw(rng: np.random.Generator) -> Ranks:
         while (ranks := distances.attempt(rng)) is None:
             pass
         return np.array(ranks)
