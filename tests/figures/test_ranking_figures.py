@@ -1,18 +1,21 @@
 """Figures that compare many mechanisms at many epsilons."""
 
-import inspect
+import dataclasses
 import itertools
 from typing import ClassVar
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from matplotlib.colors import to_rgb
 
+from dp_topk import mechanisms
 from tests.figures.test_figures import (
     EPSILONS,
     ROOT,
     Experiment,
+    expect_arguments,
     expect_lines,
     expect_tidy,
     frame,
@@ -26,7 +29,8 @@ from tests.figures.test_figures import (
 from tests.figures.test_figures import draw as draw_of
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.config.reading import merged
-from workflow.scripts.figures import catalogue, drawing, maps, ranking, style
+from workflow.scripts.figures import catalogue, ranking, style
+from workflow.scripts.trials.metrics import METRICS, Metric
 
 LABELS = {
     "joint": "Joint",
@@ -55,12 +59,8 @@ class Field(Experiment):
         super().__init__(datasets, labels, ks, suffix)
         self.update(leaderboard=True, epsilons=EPSILONS)
 
-    def ranked(self):
-        approximate = ("cdp_peel",)
-        return {
-            name: {"guarantee": "approx" if name in approximate else "pure", "output": "sequence"}
-            for name in self.known
-        }
+    def variant(self, name):
+        return name, {}, self.known[name]
 
     def bounded(self):
         return BOUNDED
@@ -111,13 +111,8 @@ def test_long_names_stay_inside(tables, name):
     expect_tidy(draw(name, tables, Field(suffix=suffix)))
 
 
-def test_every_entry_names_a_function_that_takes_what_it_gives():
-    for entry in Field().figures().values():
-        wanted = inspect.signature(getattr(drawing, entry.function)).parameters
-        given = {*entry.tables, *entry.shows}
-        if "counts" in given:
-            given = given - {"counts", "facts"} | {"profile"}
-        assert given == set(wanted)
+def test_every_figure_has_a_function_that_takes_what_its_entry_gives():
+    expect_arguments(Field().figures())
 
 
 # ---------------------------------------------------------------- lines
@@ -127,13 +122,44 @@ def named(rows):
     return rows.assign(mechanism=rows["mechanism"].map(LABELS))
 
 
-def test_rivals_show_both_errors_of_all_that_have_them(tables, drawn):
-    axes = iter(drawn["rivals"].axes)
-    kept = tables["errors"][tables["errors"]["mechanism"].isin(LABELS)]
-    for dataset, metric in itertools.product(("books", "foods"), ("linf", "recall")):
-        rows = rows_of(kept, dataset, metric, epsilon=1)
-        expect_lines(next(axes), named(rows), int(metric == "linf"))
-    assert "(ε, δ)-DP: CDP-Peel; all others: ε-DP." in note_of(drawn["rivals"])
+def tables_of_best(tables):
+    """Joint is best, then Pair, Laplace and Canonical; CDP-Peel is the only approximate one."""
+    errors = tables["errors"].copy()
+    for place, name in enumerate(LABELS):
+        own = errors["mechanism"] == name
+        for metric, values in (("linf", (10.0**place, 0)), ("recall", (1 - place / 10, 1))):
+            rows = own & (errors["metric"] == metric)
+            errors.loc[rows, ["q25", "median", "q75"]] = values[0]
+            errors.loc[rows & (errors["k"] == 5), ["q25", "median", "q75"]] = values[1]
+    return tables | {"errors": errors}
+
+
+def test_rivals_show_the_best_few_with_labels_at_the_ends_of_lines(tables, monkeypatch):
+    monkeypatch.setattr(ranking, "FEW", {"pure": 2, "approx": 2})
+    given = tables_of_best(tables)
+    figure = draw("rivals", given)
+    kept = given["errors"][given["errors"]["mechanism"].isin(["joint", "pair", "cdp_peel"])]
+    for row, dataset in enumerate(("books", "foods")):
+        sequence, missed = figure.axes[2 * row : 2 * row + 2]
+        rows = rows_of(kept, dataset, "linf", epsilon=1)
+        expect_lines(sequence, named(rows), 1)
+        medians = rows_of(kept, dataset, "recall", epsilon=1).set_index(["mechanism", "k"])[
+            "median"
+        ]
+        for line in missed.lines:
+            name = next(name for name, label in LABELS.items() if label == line.get_label())
+            wanted = [max(1 - medians[name, k], 1e-3) for k in KS]  # 0 is at the foot, 1 / 1,000
+            np.testing.assert_allclose(line.get_ydata(), wanted)
+        assert missed.get_yscale() == "log"
+        assert missed.yaxis.get_major_formatter()(1e-3, 0) == "0"
+        for axis in (sequence, missed):
+            heights = {text.get_text(): text.get_position()[1] for text in axis.texts}
+            assert heights.keys() == {"Joint", "Pair", "CDP-Peel"}
+            apart = np.diff(sorted(heights.values()))
+            assert (apart > 0.08).all()
+            assert max(heights.values()) <= 1
+    assert "CDP-Peel is approximate: (ε, δ)-DP with δ = 10⁻⁶; the others: ε-DP." in note_of(figure)
+    expect_tidy(figure)
 
 
 def test_joint_and_pair_are_compared_at_the_first_and_the_smallest_epsilon(tables):
@@ -153,19 +179,36 @@ def test_joint_and_pair_are_compared_at_the_first_and_the_smallest_epsilon(table
     assert "joint-and-pair" not in Field(labels={"joint": "Joint", "gamma": "Gamma"}).figures()
 
 
-def test_contributions_show_curves_of_c_and_level_lines(tables, drawn):
+def test_contributions_show_curves_of_c_and_level_lines_of_the_best_others(tables, drawn):
     axes = iter(drawn["contributions"].axes)
     errors = tables["errors"][tables["errors"]["epsilon"] == 1]
-    panels = itertools.product(("books", "foods"), ("linf", "recall"), (25, 95))
-    for axis, (dataset, metric, k) in zip(axes, panels, strict=True):
-        own = rows_of(errors, dataset, metric, k=k).set_index("mechanism")["median"]
-        own = own + (metric == "linf")
+    for dataset, k in itertools.product(("books", "foods"), (25, 95)):
+        axis = next(axes)
+        own = rows_of(errors, dataset, "linf", k=k).set_index("mechanism")["median"] + 1
         found = {line.get_label(): list(line.get_ydata()) for line in axis.lines}
         assert found.pop("Laplace") == [own[name] for _, name in BOUNDED["laplace"]]
-        level = [name for name in LABELS if name in own.index and name != "laplace"]
-        assert found == {LABELS[name]: [own[name]] * 3 for name in level}
-        assert ("Canonical" in found) == (metric == "recall")
-    assert [label.get_text() for label in axis.get_xticklabels()] == ["1", "", "all"]
+        assert found == {LABELS[name]: [own[name]] * 3 for name in ("joint", "pair", "cdp_peel")}
+    assert [label.get_text() for label in axis.get_xticklabels()] == ["1", "2", "all"]
+
+
+def test_mechanisms_without_a_list_are_compared_with_those_that_need_one(tables, monkeypatch):
+    errors = tables["errors"]
+    returned = errors[errors["metric"] == "linf_index"].assign(metric="returned")
+    monkeypatch.setitem(METRICS, "returned", Metric("Items", "items returned", False, False))
+    get = mechanisms.get
+    monkeypatch.setattr(
+        catalogue.mechanisms,
+        "get",
+        lambda name: dataclasses.replace(get(name), needs_domain=name != "laplace"),
+    )
+    figure = draw("no-list", tables | {"errors": pd.concat([errors, returned])})
+    labels = {line.get_label() for axis in figure.axes for line in axis.lines}
+    assert labels == {"Laplace", "Joint"}
+    heads = [axis.get_ylabel() for axis in figure.axes[:3]]
+    assert heads == ["items returned", "1 \u2212 recall", METRICS["linf"].axis]
+    assert "no-list-small-epsilon" in Field().figures()
+    monkeypatch.undo()
+    assert "no-list" not in Field().figures()
 
 
 # ---------------------------------------------------------------- maps
@@ -176,24 +219,18 @@ def colors_of(axis):
     return np.asarray(axis.collections[0].get_array())
 
 
-def expect_map(axis, rows):
-    """The map shows the winners, which of them are sure, and the second of those that are not."""
+def expect_map(axis, rows, letters):
+    """A letter on colour where the winner stands alone, two letters on white for a tie of two."""
     found = colors_of(axis)
-    dots = {}
-    for mesh in axis.collections[1:]:
-        for x, y in mesh.get_offsets():
-            dots[x - 0.5, y - 0.5] = tuple(mesh.get_facecolor()[0, :3])
+    texts = {text.get_position(): text.get_text() for text in axis.texts}
     for row in rows.itertuples():
         y, x = sorted(EPSILONS).index(row.epsilon), KS.index(row.k)
         tied = row.tied_with.split()
-        color = style.mechanism_style(row.winner).color
-        if len(tied) + 1 == row.compared:
-            wanted = to_rgb(maps.NO_DIFFERENCE)
-        else:
-            wanted = maps.pale(color) if tied else to_rgb(color)
-            second = style.mechanism_style(tied[0]).color if tied else None
-            assert dots.get((x, y)) == (second and pytest.approx(to_rgb(second)))
-        assert found[y, x] == pytest.approx(wanted)
+        color = "#FFFFFF" if tied else style.mechanism_style(row.winner).color
+        assert found[y, x] == pytest.approx(to_rgb(color))
+        few = len(tied) < 2 and row.compared > 2
+        wanted = "".join(sorted(letters[name] for name in (row.winner, *tied))) if few else None
+        assert texts.get((x + 0.5, y + 0.47)) == wanted
 
 
 @pytest.mark.parametrize("name", ["winners", "datasets/foods"])
@@ -208,14 +245,37 @@ def test_maps_show_the_winners(tables, drawn, name):
         for column, value in zip(("guarantee", "output", "metric"), group, strict=True):
             rows = rows[rows[column] == value]
         assert len(rows) == len(EPSILONS) * len(KS)
-        expect_map(axis, rows)
-        assert [label.get_text() for label in axis.get_yticklabels()] == ["0.5", "1", "3"]
+        expect_map(axis, rows, LETTERS)
+        # Pair was run at two of the epsilons.
+        assert [label.get_text() for label in axis.get_yticklabels()] == ["0.5*", "1*", "3"]
+    if name == "winners":
+        legend = [text.get_text() for text in drawn[name].legends[0].get_texts()]
+        assert legend == [f"{LETTERS[name]}  {label}" for name, label in LABELS.items()]
 
 
-def test_the_mark_of_a_winner_stands_on_a_cell_that_it_wins():
-    assert list(maps.middle([(0, 0), (0, 1), (0, 2)])) == [0, 1]
-    ring = [(y, x) for y in range(3) for x in range(9) if (y, x) != (1, 4)]
-    assert tuple(maps.middle(ring)) in ring
+LETTERS = {"joint": "J", "pair": "P", "laplace": "L", "cdp_peel": "C", "canonical": "A"}
+
+
+def test_every_mechanism_has_a_letter_of_its_own():
+    assert ranking.letters_of(LABELS) == LETTERS
+    labels = {str(n): "AAAA" for n in range(30)}
+    letters = list(ranking.letters_of(labels).values())
+    assert len(set(letters[:26])) == 26
+    assert letters[26:] == ["?"] * 4
+
+
+def test_letters_can_be_read_on_every_colour(drawn):
+    for axis in drawn["winners"].axes:
+        for text in axis.texts:
+            x, y = (int(at) for at in text.get_position())
+            contrast = abs(lab(text.get_color())[0] - lab(colors_of(axis)[y, x])[0])
+            assert contrast > (35 if len(text.get_text()) == 1 else 45)
+
+
+def test_many_k_are_thinned_out_so_that_letters_fit():
+    assert ranking._spread(20, 10) == [0, 2, 4, 6, 8, 11, 13, 15, 17, 19]
+    assert ranking._spread(3, 10) == [0, 1, 2]
+    assert ranking._spread(1, 10) == [0]
 
 
 def test_a_map_says_if_not_everybody_was_run_and_if_nobody_is_compared(tables):
@@ -224,8 +284,8 @@ def test_a_map_says_if_not_everybody_was_run_and_if_nobody_is_compared(tables):
     rows.loc[rows["k"] == 45, "compared"] = 9
     figure = draw("winners", tables | {"winners": rows[rows["guarantee"] != "approx"]})
     assert "Not every mechanism was run in every cell (results/missing.csv)." in note_of(figure)
-    assert "Pair was run at \u03b5 = 1 and 0.5 only." in note_of(figure)
-    assert [text.get_text() for text in figure.axes[1].texts] == ["nobody to compare"]
+    assert "Pair was run at \u03b5 = 1 and 0.5 only (*)." in note_of(figure)
+    assert [text.get_text() for text in figure.axes[1].texts] == ["\u2013"]
     expect_tidy(figure)
 
 
@@ -237,15 +297,23 @@ def test_the_smallest_perfect_epsilon_is_shown_and_also_that_there_is_none(table
     errors.loc[joint & (errors["k"] == 5), "median"] = 0  # at every epsilon
     errors.loc[joint & (errors["k"] == 25) & (errors["epsilon"] >= 1), "median"] = 0
     errors = errors[~(joint & (errors["k"] == 95))]  # not run
+    pair = errors["mechanism"] == "pair"
+    errors.loc[chosen & pair & (errors["k"] == 45) & (errors["epsilon"] == 3), "median"] = 0
+    errors = errors[~(pair & (errors["epsilon"] == 1))]  # not run at one of the epsilons
     figure = draw("epsilon-needed", tables | {"errors": errors})
     axis = figure.axes[0]
     names = [label.get_text() for label in axis.get_yticklabels()]
     assert names == ["CDP-Peel", "Laplace", "Pair", "Joint"]  # pure ones above, from the top
-    found, scale = colors_of(axis), maps.scale(EPSILONS)
+    found, scale = colors_of(axis), ranking.scale(EPSILONS)
     assert found[3, 0] == pytest.approx(scale[0.5])
     assert found[3, 1] == pytest.approx(scale[1.0])
     crosses = {tuple(at - 0.5) for at in axis.collections[1].get_offsets()}
-    assert crosses == {(2, 3)} | {(x, y) for x in range(4) for y in range(3)}
+    assert crosses == {(2, 3)} | {(x, y) for x in range(4) for y in range(2)}
+    # What was not run is hatched, and nothing is said to need more than was tried.
+    hatched = {tuple(path.vertices[0]) for path in axis.collections[2].get_paths()}
+    assert hatched == {(3, 3)} | {(x, 2) for x in range(4)}
+    assert found[2, 2] == pytest.approx(scale[3.0])
+    assert found[2, 1] == pytest.approx((1, 1, 1))
     legend = [text.get_text() for text in figure.legends[0].get_texts()]
     assert legend == ["ε = 0.5", "ε = 1", "ε = 3", "not at ε ≤ 3"]
     assert axis.lines[0].get_ydata()[0] == 1  # between pure and approximate
@@ -253,7 +321,7 @@ def test_the_smallest_perfect_epsilon_is_shown_and_also_that_there_is_none(table
 
 def test_colours_of_epsilons_grow_lighter():
     for number in (1, 2, 6, 9):
-        scale = maps.scale([float(n) for n in range(number)])
+        scale = ranking.scale([float(n) for n in range(number)])
         light = [lab(color)[0] for color in scale.values()]
         assert all(dark + 5 < bright for dark, bright in itertools.pairwise(light))
 

@@ -43,7 +43,7 @@ def tables_of(dataset=None):
 
 
 def figures(*names):
-    return {f"figures/{name}.{ending}" for name in names for ending in ("png", "pdf")}
+    return {f"figures/{name}.{ending}" for name in names for ending in ("png", "pdf", "html")}
 
 
 # What sums up everything is made again after every change.

@@ -2,7 +2,8 @@
 
 In:   results/*.csv; for the page of a dataset its own results and counts only
 Out:  figures/figure-1-gaps-and-errors ... figures/figure-7-pnf-joint, figures/datasets/DATASET
-      and, with more than one epsilon, figures/error-against-epsilon; each as .png and .pdf
+      and, with more than one epsilon, figures/error-against-epsilon; each as .png and .pdf, and
+      as .html, a page with the picture, which the report shows
       figures/scaling, by its own target
       results/explorer.html, on which people choose which errors they see
 
@@ -21,8 +22,9 @@ rule figures:
         step=plan.code_of_step("figures.rule_figures"),
         lock=LOCK,
     output:
-        png=[report(f"figures/{name}.png", **catalogue.in_report(name)) for name in REST],
+        png=[f"figures/{name}.png" for name in REST],
         pdf=[f"figures/{name}.pdf" for name in REST],
+        page=[report(f"figures/{name}.html", **catalogue.in_report(name)) for name in REST],
     log:
         "logs/figures/figures.log",
     localrule: True
@@ -46,8 +48,9 @@ use rule figures as figure_of_times with:
         step=plan.code_of_step("figures.rule_figures"),
         lock=LOCK,
     output:
-        png=[report(f"figures/{name}.png", **catalogue.in_report(name)) for name in TIMED],
+        png=[f"figures/{name}.png" for name in TIMED],
         pdf=[f"figures/{name}.pdf" for name in TIMED],
+        page=[report(f"figures/{name}.html", **catalogue.in_report(name)) for name in TIMED],
     log:
         "logs/figures/times.log",
     params:
@@ -62,8 +65,11 @@ use rule figures as dataset_page with:
         step=plan.code_of_step("figures.rule_figures"),
         lock=LOCK,
     output:
-        png=[report("figures/datasets/{dataset}.png", **catalogue.in_report("datasets/{dataset}"))],
+        png=["figures/datasets/{dataset}.png"],
         pdf=["figures/datasets/{dataset}.pdf"],
+        page=[
+            report("figures/datasets/{dataset}.html", **catalogue.in_report("datasets/{dataset}"))
+        ],
     log:
         "logs/figures/datasets/{dataset}.log",
     wildcard_constraints:
@@ -82,6 +88,7 @@ use rule figures as scaling with:
     output:
         png=["figures/scaling.png"],
         pdf=["figures/scaling.pdf"],
+        page=["figures/scaling.html"],
     log:
         "logs/figures/scaling.log",
     params:

@@ -56,14 +56,17 @@ class Plan:
         return {"raw": raw, "embedded": embedded} if known else {"raw": raw}
 
     def about(self):
-        """What the config says of each dataset besides where its counts come from."""
-        return {
-            name: {
-                "title": dataset["title"],
-                "status": "real" if dataset["source"] == "download" else dataset["status"],
-            }
-            for name, dataset in self["datasets"].items()
-        }
+        """What the config says of each dataset besides where its counts come from.
+
+        A downloaded original is real, and nothing of it is modelled.
+        """
+        about = {}
+        for name, dataset in self["datasets"].items():
+            said = ("title", "status", "modelled_below", "resolution")
+            about[name] = {key: dataset[key] for key in said if key in dataset}
+            if dataset["source"] == "download":
+                about[name] = {"title": dataset["title"], "status": "real"}
+        return about
 
     # -------------------------------------------------------------- mechanisms
 
@@ -175,7 +178,7 @@ class Plan:
         return [
             *(f"results/{name}.csv" for name in TABLES),
             *(f"results/{name}" for name in (*PAGES, *ranking)),
-            *(f"figures/{name}.{form}" for name in figures for form in ("png", "pdf")),
+            *(f"figures/{name}.{form}" for name in figures for form in ("png", "pdf", "html")),
         ]
 
     def code_of(self, *names):

@@ -11,7 +11,7 @@ import numpy as np
 
 from workflow.scripts.data.describe import rows_of_gaps, rows_of_histograms
 from workflow.scripts.data.profiles import read_profile
-from workflow.scripts.figures import notes
+from workflow.scripts.figures import notes, ranking
 from workflow.scripts.figures.columns import Table, read
 from workflow.scripts.figures.panels import (
     errors_panel,
@@ -22,35 +22,32 @@ from workflow.scripts.figures.panels import (
     log_axis_at,
     times_panel,
 )
-from workflow.scripts.figures.ranking import (  # noqa: F401 (the catalogue names them)
-    MAPS,
-    against_contributions,
-    epsilon_needed,
-    errors_by_dataset,
-    winner_maps,
-    winners_panels,
-)
 from workflow.scripts.figures.sheet import Sheet
-from workflow.scripts.figures.style import save, styled
+from workflow.scripts.figures.style import mechanism_style, save, save_page, styled
 from workflow.scripts.trials.metrics import METRICS
 
-OF_THE_PAPER = ("linf", "l1", "k_relative", "linf_index")
+OF_THE_PAPER = ("linf", "l1", "k_relative", "linf_index", "recall")
 
 
-def draw(function, tables, shows, png, pdf):
+def draw(name, entry, png, pdf, page):
     """Draw one figure of the catalogue from its files, save it and return it."""
-    tables = dict(tables)
-    given = dict(shows)
+    tables, given = dict(entry["tables"]), dict(entry["shows"])
     if "counts" in tables:
         given["profile"] = read_profile(tables.pop("counts"), tables.pop("facts"))
-    given |= {name: read(path) for name, path in tables.items()}
-    figure = globals()[function](**given)
+    given |= {argument: read(path) for argument, path in tables.items()}
+    figure = function_of(name)(**given)
     save(figure, png, pdf)
+    save_page(name, entry["caption"], png, page)
     return figure
 
 
+def function_of(name):
+    """The function that draws a figure."""
+    return dataset_page if name.startswith("datasets/") else FIGURES[name]
+
+
 @styled()
-def gaps_and_errors(errors, missing, gaps, *, titles, labels, epsilon, ks):
+def gaps_and_errors(errors, missing, gaps, *, titles, labels, epsilon, delta, ks, unresolved):
     """A row for each dataset: gaps between its top counts, linf and l1 error."""
     errors, missing = errors.at(epsilon=epsilon), missing.at(epsilon=epsilon)
     ks = run(errors, ks)
@@ -59,29 +56,34 @@ def gaps_and_errors(errors, missing, gaps, *, titles, labels, epsilon, ks):
     for row, dataset in enumerate(titles):
         own, holes = errors.at(dataset=dataset), missing.at(dataset=dataset)
         left, middle, right = sheet.axes[3 * row : 3 * row + 3]
-        gaps_panel(left, gaps.at(dataset=dataset))
-        errors_panel(middle, own, "linf", labels, missing=holes)
+        gaps_panel(left, gaps.at(dataset=dataset), unresolved.get(dataset, 0))
+        errors_panel(
+            middle, own, "linf", labels, missing=holes, unresolved=unresolved.get(dataset, 0)
+        )
         errors_panel(right, own, "l1", labels, missing=holes)
     sheet.set_titles([name for name in titles.values() for _ in range(3)])
     k_axes(sheet.axes[0::3], [1, *ks])
     k_axes(sheet.axes[1::3] + sheet.axes[2::3], ks)
     sheet.outer_x_only()
-    return sheet.finish(labels, notes.of_errors(errors, missing, titles, labels, epsilon))
+    about = notes.of_errors(errors, missing, titles, labels, epsilon, delta, unresolved)
+    return sheet.finish(labels, about)
 
 
 @styled()
-def error_grid(errors, missing, *, titles, labels, epsilon, ks, metric):
+def error_grid(errors, missing, *, titles, labels, epsilon, delta, ks, metric, unresolved):
     """One error metric against k, a panel for each dataset."""
     errors, missing = (table.at(epsilon=epsilon, k=ks) for table in (errors, missing))
     columns = 2 if len(titles) in (2, 4) else 3
     sheet = Sheet(len(titles), columns, height=1.45 if columns == 2 else 1.3)
     for axis, dataset in zip(sheet.axes, titles, strict=True):
         own, holes = errors.at(dataset=dataset), missing.at(dataset=dataset)
-        errors_panel(axis, own, metric, labels, missing=holes)
+        width = unresolved.get(dataset, 0)
+        errors_panel(axis, own, metric, labels, missing=holes, unresolved=width)
     sheet.set_titles(titles.values())
     k_axes(sheet.axes, run(errors, ks))
     sheet.outer_x_only()
-    return sheet.finish(labels, notes.of_errors(errors, missing, titles, labels, epsilon))
+    about = notes.of_errors(errors, missing, titles, labels, epsilon, delta, unresolved)
+    return sheet.finish(labels, about)
 
 
 @styled()
@@ -93,70 +95,76 @@ def time_against_k(timing, *, titles, labels):
     times_panel(sheet.axes[0], timing, labels, "k")
     sheet.set_titles([name])
     k_axes(sheet.axes, timing["k"])
-    return sheet.finish(labels, notes.of_times(timing, labels))
+    published = [name for name in labels if mechanism_style(name).hollow]
+    return sheet.finish(labels, notes.of_times(timing, labels, published))
 
 
 @styled()
-def histogram_grid(histograms, *, titles):
+def histogram_grid(histograms, *, titles, modelled):
     """How many items have which count, a panel for each dataset."""
     sheet = Sheet(len(titles), 3, height=1.2)
     for axis, dataset in zip(sheet.axes, titles, strict=True):
-        histogram_panel(axis, histograms.at(dataset=dataset))
+        histogram_panel(axis, histograms.at(dataset=dataset), modelled.get(dataset, 0))
     sheet.set_titles(titles.values())
-    return sheet.finish()
+    return sheet.finish(note=notes.of_modelled(titles, modelled))
 
 
 @styled()
-def all_metrics(errors, missing, *, titles, labels, epsilon, ks):
-    """Every error metric of the paper on one dataset."""
+def all_metrics(errors, missing, *, titles, labels, epsilon, delta, ks, unresolved):
+    """The three errors of the paper's definition on one dataset."""
     ((dataset, name),) = titles.items()
     errors, missing = (table.at(dataset=dataset, epsilon=epsilon) for table in (errors, missing))
-    sheet = Sheet(len(OF_THE_PAPER), 2, height=1.45)
+    metrics = OF_THE_PAPER[:3]
+    sheet = Sheet(len(metrics), len(metrics), height=1.5)
     sheet.set_headline(name)
-    for axis, metric in zip(sheet.axes, OF_THE_PAPER, strict=True):
-        errors_panel(axis, errors, metric, labels, missing=missing)
-    sheet.set_titles(METRICS[metric].title for metric in OF_THE_PAPER)
+    for axis, metric in zip(sheet.axes, metrics, strict=True):
+        width = unresolved.get(dataset, 0)
+        errors_panel(axis, errors, metric, labels, missing=missing, unresolved=width)
+    sheet.set_titles(METRICS[metric].title for metric in metrics)
     k_axes(sheet.axes, run(errors, ks))
-    sheet.outer_x_only()
-    return sheet.finish(labels, notes.of_errors(errors, missing, titles, labels, epsilon))
+    about = notes.of_errors(errors, missing, titles, labels, epsilon, delta, unresolved)
+    return sheet.finish(labels, about)
 
 
 @styled()
 def dataset_page(
-    errors, missing, profile, *, titles, labels, epsilon, ks, winners=None, epsilons=(), limits=()
-):
+    errors, missing, profile, *, titles, labels, epsilon, delta, ks, unresolved, modelled,
+    winners=None, epsilons=(), limits=None,
+):  # fmt: skip
     """All about one dataset: histogram, gaps, every metric of every mechanism, who wins where."""
     ((dataset, name),) = titles.items()
     errors, missing = errors.at(epsilon=epsilon), missing.at(epsilon=epsilon)
     ks = run(errors, ks)
     own = [profile], [{"dataset": dataset}]
-    gaps, bins = (
-        Table.of(rows_of_gaps(*own, [int(max(ks))], beyond=0)),
-        Table.of(rows_of_histograms(*own)),
-    )
-    metrics = [*OF_THE_PAPER, "recall"]
-    maps = list(MAPS.values()) if winners else []
-    sheet = Sheet(2 + len(metrics) + len(maps), 3, height=1.3)
+    gaps = Table.of(rows_of_gaps(*own, [int(max(ks))], beyond=0))
+    bins = Table.of(rows_of_histograms(*own))
+    maps = list(ranking.MAPS.values()) if winners else []
+    sheet = Sheet(2 + len(OF_THE_PAPER) + len(maps), 3, height=1.3)
     sheet.set_headline(name)
     histogram, gap, *rest = sheet.axes
-    rest, last = rest[: len(metrics)], rest[len(metrics) :]
-    histogram_panel(histogram, bins)
-    gaps_panel(gap, gaps)
-    for axis, metric in zip(rest, metrics, strict=True):
-        errors_panel(axis, errors, metric, labels, missing=missing)
-    heads = [METRICS[metric].title for metric in metrics]
+    rest, last = rest[: len(OF_THE_PAPER)], rest[len(OF_THE_PAPER) :]
+    width = unresolved.get(dataset, 0)
+    histogram_panel(histogram, bins, modelled.get(dataset, 0))
+    gaps_panel(gap, gaps, width)
+    for axis, metric in zip(rest, OF_THE_PAPER, strict=True):
+        errors_panel(axis, errors, metric, labels, missing=missing, unresolved=width)
+    heads = [METRICS[metric].title for metric in OF_THE_PAPER]
     sheet.set_titles(["Item counts", "Gaps at the top", *heads, *maps])
     k_axes([gap], [1, *ks])
     k_axes(rest, ks)
-    note = notes.of_errors(errors, missing, titles, labels, epsilon)
+    said = [
+        notes.of_errors(errors, missing, titles, labels, epsilon, delta, unresolved),
+        notes.of_modelled(titles, modelled),
+    ]
     if winners:
-        winners_panels(iter(last), winners, sorted({*ks, *winners["k"].tolist()}), epsilons)
-        note = "\n".join([note, *notes.of_winners(winners), *limits])
-    return sheet.finish(labels, note)
+        every_k = sorted({*ks, *winners["k"].tolist()})
+        ranking.winners_panels(iter(last), winners, labels, every_k, epsilons, limits)
+        said += [*notes.of_winners(winners, limits), ranking.key(labels)]
+    return sheet.finish(labels, "\n".join(filter(None, said)))
 
 
 @styled()
-def errors_against_epsilon(errors, missing, *, titles, labels, k):
+def errors_against_epsilon(errors, missing, *, titles, labels, delta, k):
     """A row for each dataset: linf and l1 error against epsilon at one k."""
     errors, missing = errors.at(k=k), missing.at(k=k)
     sheet = Sheet(2 * len(titles), 2, height=1.15)
@@ -170,7 +178,8 @@ def errors_against_epsilon(errors, missing, *, titles, labels, k):
         log_axis_at(axis.xaxis, np.concatenate([errors["epsilon"], missing["epsilon"]]))
     sheet.outer_x_only()
     left_out = notes.of_missing(errors, missing, titles, labels, x="epsilon")
-    return sheet.finish(labels, "\n".join([f"{notes.of_samples(errors)} $k$ = {k}", *left_out]))
+    first = f"{notes.of_samples(errors)} $k$ = {k}. {notes.of_delta(delta)}"
+    return sheet.finish(labels, "\n".join([first, *left_out]))
 
 
 @styled()
@@ -191,3 +200,23 @@ def scaling_panels(scaling, *, labels):
 def run(errors, ks):
     """The k that have results, which may be fewer than the config has."""
     return errors["k"].tolist() or ks
+
+
+FIGURES = {
+    "figure-1-gaps-and-errors": gaps_and_errors,
+    "figure-2-linf-index": error_grid,
+    "figure-3-time": time_against_k,
+    "figure-4-histograms": histogram_grid,
+    "figure-5-k-relative": error_grid,
+    "figure-6-all-mechanisms": all_metrics,
+    "figure-7-pnf-joint": error_grid,
+    "error-against-epsilon": errors_against_epsilon,
+    "scaling": scaling_panels,
+    "rivals": ranking.rivals,
+    "winners": ranking.winner_maps,
+    "epsilon-needed": ranking.epsilon_needed,
+    "contributions": ranking.against_contributions,
+    "joint-and-pair": ranking.errors_by_dataset,
+    "no-list": ranking.errors_by_dataset,
+    "no-list-small-epsilon": ranking.errors_by_dataset,
+}

@@ -4,6 +4,8 @@ import re
 
 import numpy as np
 
+from workflow.scripts.figures.panels import power_of_ten
+
 _PLACE = re.compile(r" at k = \d+ and epsilon = [\d.e-]+")  # in a reason; the note says where
 MOST = 4  # statements about what is missing; results/missing.csv has them all
 
@@ -17,30 +19,54 @@ def of_samples(rows, unit="trials", column="trials"):
     return f"Line: median of {number} {unit}. Band: quartiles."
 
 
-def of_errors(errors, missing, titles, labels, epsilon):
+def of_errors(errors, missing, titles, labels, epsilon, delta, unresolved=()):
     """What the lines of a figure show at one epsilon, and where they are broken."""
     return "\n".join(
         [
-            f"{of_samples(errors)} $\\varepsilon$ = {epsilon:g}",
+            f"{of_samples(errors)} {of_privacy(epsilon, delta)}",
+            *of_unresolved(titles, unresolved),
             *of_missing(errors, missing, titles, labels),
         ]
     )
 
 
-def of_guarantees(labels, approximate):
-    """Which of the mechanisms guarantee less than the others."""
-    there = [label for name, label in labels.items() if name in approximate]
-    if not there or len(there) == len(labels):
-        return ""
-    return f"(\u03b5, \u03b4)-DP: {', '.join(there)}; all others: \u03b5-DP."
+def of_privacy(epsilon, delta):
+    """The privacy parameters; delta is 0 where no mechanism is approximate."""
+    return f"\u03b5 = {epsilon:g}. {of_delta(delta)}"
 
 
-def of_winners(winners):
+def of_delta(delta):
+    return f"Approximate: (\u03b5, \u03b4)-DP with \u03b4 = {power(delta)}." if delta else ""
+
+
+def power(value):
+    """A small number for people: 10\u207b\u2076, 2.5 \u00b7 10\u207b\u2077, 0.01."""
+    digits, _, exponent = f"{value:.15g}".partition("e")
+    if not exponent:
+        return digits
+    return ("" if digits == "1" else f"{digits} \u00b7 ") + power_of_ten(int(exponent))
+
+
+def of_unresolved(titles, unresolved):
+    """How far counts were read, where that is not exactly."""
+    for dataset, width in dict(unresolved).items():
+        yield _plain(
+            f"Shaded: {titles[dataset]} to within {width} only, so smaller differences were drawn, "
+            "not read."
+        )
+
+
+def of_modelled(titles, modelled):
+    """Which counts are modelled."""
+    where = [f"{titles[dataset]} below {below:,}" for dataset, below in modelled.items()]
+    return _plain(f"Hatched: modelled, not counted: {', '.join(where)}.") if where else ""
+
+
+def of_winners(winners, limits):
     """How to read maps of winners."""
     yield (
-        "Colour: smallest median error (sequences: $\\ell_\\infty$; sets: items missed). "
-        "Pale with a dot: a rank test does not tell the best from the mechanism of the dot. "
-        "Grey: from none."
+        "Letter on colour: smallest median error (sequences: \u2113\u221e; sets: items missed), "
+        "significantly so by a rank test. White: a tie; of two, if it has their letters."
     )
     groups, sizes = (
         set(zip(*(winners[name].tolist() for name in names), strict=True))
@@ -48,24 +74,51 @@ def of_winners(winners):
     )
     if len(sizes) > len(groups):
         yield "Not every mechanism was run in every cell (results/missing.csv)."
+    yield from of_limits(limits, " (*)")
 
 
-def of_times(timing, labels):
+def of_limits(limits, mark=""):
+    """Which mechanisms were run at some epsilons only."""
+    for label, some in limits.items():
+        where = " and ".join(f"{epsilon:g}" for epsilon in some)
+        yield _plain(f"{label} was run at \u03b5 = {where} only{mark}.")
+
+
+def of_approximate(groups, shown, delta):
+    """Which of the mechanisms that are shown guarantee less than the others."""
+    weaker = [label for name, label in groups["approx"].items() if name in shown]
+    if not weaker:
+        return ""
+    verb = "is" if len(weaker) == 1 else "are"
+    others = "; the others: \u03b5-DP" if len(weaker) < len(shown) else ""
+    return _plain(
+        f"{', '.join(weaker)} {verb} approximate: (\u03b5, \u03b4)-DP with \u03b4 = {power(delta)}"
+        f"{others}."
+    )
+
+
+def of_times(timing, labels, published):
     """What was timed, how often, and which mechanisms at fewer k than the others."""
-    epsilon = f"$\\varepsilon$ = {timing['epsilon'][0]:g}"
-    first = f"{of_samples(timing, 'calls')} {epsilon}"
+    first = f"{of_samples(timing, 'calls')} \u03b5 = {timing['epsilon'][0]:g}."
     if timing["trials"].min() < timing["trials"].max():
-        first += ". Slow calls were timed less often."
+        first += " Slow calls were timed less often."
+    said = [first]
     ks = {name: timing.at(mechanism=name).size for name in labels}
     most = max(ks.values())
     fewer = {}
     for name, number in ks.items():
         if 0 < number < most:
-            fewer.setdefault(number, []).append(labels[name])
-    said = [
-        f"{', '.join(who)}: timed at {n} of the {most} k (markers)." for n, who in fewer.items()
-    ]
-    return "\n".join([first, *said])
+            fewer.setdefault(number, []).append(name)
+    if published:
+        said.append("Open markers: the published algorithms in NumPy, not the published code.")
+    for number, names in fewer.items():
+        who = ", ".join(labels[name] for name in names)
+        if names == published and len(names) > 1:
+            in_words = {2: "two", 3: "three", 4: "four"}.get(len(names), len(names))
+            who = f"The {in_words} published algorithms"
+        was = "was" if len(names) == 1 else "were"
+        said.append(_plain(f"{who} {was} timed at {number} of the {most} k."))
+    return "\n".join(said)
 
 
 def of_missing(errors, missing, titles, labels, x="k"):

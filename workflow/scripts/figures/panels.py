@@ -12,11 +12,15 @@ from matplotlib.ticker import (
     NullLocator,
 )
 
-from workflow.scripts.figures.style import INK, look, solid
+from workflow.scripts.figures.columns import Table
+from workflow.scripts.figures.style import INK, look
 from workflow.scripts.results.tables import QUARTILES
 from workflow.scripts.trials.metrics import METRICS
 
 BARS = "#8FA3BF"
+HATCHED = {"facecolor": "none", "edgecolor": INK, "linewidth": 0, "hatch": "/////"}
+SHADE = "#DDDDDD"
+OF_ONE_ITEM = ("linf", "k_relative")  # metrics that are a difference of two counts
 GAP = "gap $c_k - c_{k+1}$ + 1"
 
 # Each point has a marker if there are few, or if the line has fewer points than others of the
@@ -92,7 +96,7 @@ def k_axes(axes, ks):
         axis.xaxis.set_major_locator(several if low < high else FixedLocator([low]))
 
 
-def lines(axis, rows, labels, x="k", pad=0, missing=None, looks=look):
+def lines(axis, rows, labels, x="k", pad=0, missing=None):
     """Draw the median and the band between the quartiles of each mechanism in `labels`.
 
     `rows` has the columns mechanism, q25, median, q75 and the one that `x` names. A line is
@@ -124,7 +128,7 @@ def lines(axis, rows, labels, x="k", pad=0, missing=None, looks=look):
             # Overlapping lines carry their markers at different points.
             step = min(own.size, max(math.ceil(own.size / MARKERS), len(labels)))
             every = (place % step, step)
-        style = looks(name)
+        style = look(name)
         band = {"alpha": 0.4, "linewidth": 2} if one_k else {"alpha": 0.18, "linewidth": 0.4}
         axis.fill_between(at[order], low, high, color=style["color"], **band)
         axis.plot(at[order], middle, label=label, markevery=every, **style)
@@ -135,15 +139,50 @@ def remark(axis, words):
     axis.text(0.5, 0.5, words, transform=axis.transAxes, ha="center", va="center", color=INK)
 
 
+def shaded(axis, high, words=""):
+    """Shade the panel up to a y: what is there is not known."""
+    axis.axhspan(axis.get_ylim()[0], high, zorder=0.5, color=SHADE, linewidth=0)
+    place = {"transform": axis.get_yaxis_transform(), "ha": "right", "va": "bottom"}
+    axis.text(0.985, high * 1.1, words, fontsize=6.5, color=INK, **place)
+
+
+def ends_labelled(axis, labels, inches):
+    """Write beside the right end of each line what it is; `inches` is the height of the panel."""
+    low, high = (math.log(limit) for limit in axis.get_ylim())
+    ends = []  # (height of the end of a line, from 0 to 1; its label; its colour)
+    for line in axis.lines:
+        y = line.get_ydata()[~np.isnan(line.get_ydata())]
+        if line.get_label() in labels.values() and y.size:
+            ends.append(
+                ((math.log(y[-1]) - low) / (high - low), line.get_label(), line.get_color())
+            )
+    ends.sort()
+    at, step = [end[0] for end in ends], 0.105 / inches
+    for i in range(1, len(at)):  # no label on the one below
+        at[i] = max(at[i], at[i - 1] + step)
+    ceiling = 1.0
+    for i in reversed(range(len(at))):  # and none above the panel
+        at[i] = min(at[i], ceiling)
+        ceiling = at[i] - step
+    for y, (end, label, color) in zip(at, ends, strict=True):
+        line = {"arrowstyle": "-", "color": color, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0}
+        places = {"xy": (1, end), "xytext": (1.05, y), "xycoords": axis.transAxes}
+        words = {"va": "center", "fontsize": 6.3, "color": color, "parse_math": False}
+        axis.annotate(label, **places, arrowprops=line | {"relpos": (0, 0.5)}, **words)
+
+
 def times_panel(axis, rows, labels, x):
     """Seconds of one call of every mechanism."""
     axis.set_ylabel("seconds for one call")
-    lines(axis, rows, labels, x, looks=solid)
+    lines(axis, rows, labels, x)
     log_axis(axis.yaxis, [*rows["q25"], *rows["q75"]])
 
 
-def errors_panel(axis, rows, metric, labels, x="k", missing=None):
-    """One metric of every mechanism that has it, against k (or epsilon)."""
+def errors_panel(axis, rows, metric, labels, x="k", missing=None, unresolved=0):
+    """One metric of every mechanism that has it, against k (or epsilon).
+
+    unresolved: how large a difference of counts must be to be known.
+    """
     axis.set_ylabel(METRICS[metric].axis)
     rows, pad = rows.at(metric=metric, mechanism=list(labels)), int(METRICS[metric].padded)
     lines(axis, rows, labels, x, pad, missing)
@@ -151,12 +190,32 @@ def errors_panel(axis, rows, metric, labels, x="k", missing=None):
         share_axis(axis.yaxis)
     elif rows.size:
         log_axis(axis.yaxis, [*rows["q25"] + pad, *rows["q75"] + pad])
+        if unresolved and metric in OF_ONE_ITEM:
+            shaded(axis, unresolved + pad)
         if not rows["q75"].any():
             remark(axis, "every quartile is 0")
 
 
-def gaps_panel(axis, rows):
-    """The gaps between neighbouring counts at the top."""
+def missed_panel(axis, rows, labels, missing=None):
+    """1 - recall on a logarithmic axis; where nothing is missed, a line lies at its foot, on 0."""
+    axis.set_ylabel("1 \u2212 recall")
+    rows = rows.at(metric="recall", mechanism=list(labels))
+    if not rows.size:
+        lines(axis, rows, labels)
+        return
+    # Half an item of the largest k is the least that a median can miss.
+    floor = 10.0 ** (math.ceil(math.log10(0.5 / rows["k"].max())) - 1)
+    turned = {"q25": rows["q75"], "median": rows["median"], "q75": rows["q25"]}
+    rows = Table(rows | {name: np.maximum(1 - share, floor) for name, share in turned.items()})
+    lines(axis, rows, labels, missing=missing)
+    log_axis(axis.yaxis, [floor, 1])
+    axis.yaxis.set_major_formatter(
+        lambda value, _: "0" if value < 2 * floor else power_of_ten(round(math.log10(value)))
+    )
+
+
+def gaps_panel(axis, rows, unresolved=0):
+    """The gaps between neighbouring counts at the top; unresolved as for errors_panel."""
     axis.set_ylabel(GAP)
     if not rows.size:
         axis.set_yticks([])
@@ -165,10 +224,15 @@ def gaps_panel(axis, rows):
     padded = rows["gap"] + 1
     axis.plot(rows["k"], padded, color=INK, linewidth=0.8, label=GAP)
     log_axis(axis.yaxis, padded)
+    if unresolved:
+        shaded(axis, unresolved + 1, "below: drawn, not read")
 
 
-def histogram_panel(axis, rows):
-    """How many items have a count in each bin; the bin of count 0 stands apart at the left."""
+def histogram_panel(axis, rows, modelled=0):
+    """How many items have a count in each bin; the bin of count 0 stands apart at the left.
+
+    modelled: below which count the bins were not counted.
+    """
     rows = rows.where(rows["items"] > 0)
     low, high, items = rows["low"], rows["high"], rows["items"]
     zero, most = low[0] == 0, max(high[-1], 10)
@@ -184,6 +248,9 @@ def histogram_panel(axis, rows):
         edgecolor="white" if decades <= 9 else BARS,
         linewidth=0.3,
     )
+    guess = low < modelled
+    if guess.any():
+        axis.bar(low[guess], items[guess], (high - low)[guess], align="edge", **HATCHED)
     axis.set(xlabel=f"item count ($d$ = {number(items.sum())})", ylabel="items in bin")
     log_axis(axis.yaxis, [1, items.max()])
     axis.set_ylim(bottom=0.5)  # a bin with one item has height

@@ -9,13 +9,11 @@ gc.disable()  # looking for garbage takes an eighth of the time of a process tha
 with logged(snakemake.log[0]):
     from workflow.scripts.figures.drawing import draw
 
+    figures, out = snakemake.params.figures, snakemake.output
     # Where the tables are: a module may have put a prefix before their paths.
-    asked = {
-        path for entry in snakemake.params.figures.values() for path in entry["tables"].values()
-    }
-    there = dict(zip(sorted(asked), snakemake.input.tables, strict=True))
-    files = zip(snakemake.output.png, snakemake.output.pdf, strict=True)
-    for (name, entry), (png, pdf) in zip(snakemake.params.figures.items(), files, strict=True):
+    asked = sorted({path for entry in figures.values() for path in entry["tables"].values()})
+    there = dict(zip(asked, snakemake.input.tables, strict=True))
+    for (name, entry), *files in zip(figures.items(), out.png, out.pdf, out.page, strict=True):
         print(f"drawing {name}", flush=True)
-        tables = {name: there[path] for name, path in entry["tables"].items()}
-        draw(entry["function"], tables, entry["shows"], png, pdf)
+        tables = {table: there[path] for table, path in entry["tables"].items()}
+        draw(name, entry | {"tables": tables}, *files)

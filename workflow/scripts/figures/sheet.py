@@ -28,10 +28,10 @@ class Sheet:
     Panels are drawn on `axes` first; then come titles and headline, and `finish` last.
     """
 
-    def __init__(self, panels, columns, height, left=LEFT):
+    def __init__(self, panels, columns, height, left=LEFT, right=RIGHT):
         self.columns = min(columns, panels)
         self.height = height
-        self.left = left
+        self.left, self.right = left, right
         # One panel is not stretched over the whole width.
         self.width = WIDTH if self.columns > 1 else 0.6 * WIDTH
         self.figure = Figure(figsize=(self.width, height), dpi=DPI)
@@ -60,13 +60,13 @@ class Sheet:
             axis.set_xlabel("")
             axis.tick_params(labelbottom=False)
 
-    def finish(self, labels=None, note=""):
+    def finish(self, labels=(), note=""):
         """Put the legend where there is room, all else in its place, and return the figure.
 
-        The legend has the mechanisms of `labels` that were drawn, and a note on what the lines
-        are. It stands in the places that the panels leave free, if it fits, or below them.
+        The legend has the mechanisms of `labels` that were drawn, and a note on what the figure
+        shows. It stands in the places that the panels leave free, if it fits, or below them.
         """
-        if not labels:
+        if not labels and not note:
             self._arrange()
             return self.figure
         free = -len(self.axes) % self.columns * self.width / self.columns
@@ -99,7 +99,7 @@ class Sheet:
             words = "\n".join(self.headline)
             self.figure.suptitle(words, y=1 - 0.04 / height, va="top", parse_math=False)
         cell = self.width / self.columns
-        size = cell - self.left - RIGHT, self.height
+        size = cell - self.left - self.right, self.height
         bottom = height - head
         for column, words in enumerate(self.heads):
             place = (column * cell + self.left) / self.width, (bottom + 0.02) / height
@@ -118,7 +118,7 @@ class Sheet:
     def _legend(self, labels, note, width):
         """A legend at the foot of the figure, in as few rows as `width` allows, and its height."""
         drawn = {line.get_label(): line for axis in self.axes for line in axis.lines}
-        handles = [drawn[label] for label in labels.values() if label in drawn]
+        handles = [drawn[label] for label in dict(labels).values() if label in drawn]
         letters = int(width / NOTE_LETTER)
         note = "\n".join(textwrap.fill(line, letters) for line in note.split("\n"))
         renderer = self.figure.canvas.get_renderer()

@@ -1,13 +1,19 @@
 """How figures look: one colour, line style and marker for each mechanism, and how to save."""
 
+import base64
 import contextlib
 import hashlib
+import html
+import math
+from pathlib import Path
 from typing import NamedTuple
 
 import matplotlib
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.backends.backend_pdf import FigureCanvasPdf
+from matplotlib.colors import to_rgb
 
+from dp_topk import mechanisms
 from workflow.scripts.common import written
 
 WIDTH = 6.75  # inches: the text width of a two-column paper
@@ -17,7 +23,7 @@ INK = "#333333"  # what belongs to no mechanism: gaps, histograms, notes
 
 
 class Style(NamedTuple):
-    """The look of one mechanism; each part alone tells it from the others of MECHANISMS."""
+    """The look of one mechanism; colour, dashes and marker each tell it from the others."""
 
     color: str
     dashes: object
@@ -25,31 +31,11 @@ class Style(NamedTuple):
     hollow: bool = False
 
 
-# Lightness is spread from Joint (28 of 100) to PNF-Joint (75), for grey prints. PNF-Joint is
-# light and broken because it lies on Joint, which shows through.
-MECHANISMS = {
-    "joint": Style("#0A3A9B", "-", "o"),
-    "pnf_peel": Style("#CB4A06", (0, (4, 1.4)), "s"),
-    "cdp_peel": Style("#3BB07A", (0, (1, 1.1)), "^"),
-    "laplace": Style("#743E7E", (0, (5, 1.3, 1, 1.3)), "D"),
-    "gamma": Style("#DE9C06", (0, (2, 1)), "v"),
-    "pnf_joint": Style("#6CC2FA", (0, (2.4, 2.4)), "P"),
-    "fast_joint": Style("#7A1536", (0, (8, 2)), "*"),
-    "canonical": Style("#111111", (0, (5, 1.2, 1, 1.2, 1, 1.2)), "X"),
-    "oneshot_exp": Style("#9646F6", (0, (3, 1.2)), "<"),
-    "rdp_peel": Style("#708992", (0, (1, 0.7)), ">"),
-    "gaussian": Style("#A5AF5C", (0, (3, 1, 1, 1)), "d"),
-    "pair": Style("#A30502", (0, (6, 1.2, 2, 1.2)), "p"),
-}
-
-# The published algorithm of a mechanism looks like it, with other dashes and open markers.
-PUBLISHED = {"joint_alg1": "joint", "pnf_peel_alg2": "pnf_peel", "cdp_peel_alg3": "cdp_peel"}
-PUBLISHED_DASHES = (0, (3.2, 1.8))
-
-# For mechanisms that the table does not know.
-SPARE_COLORS = ("#E377B4", "#0B6E6E", "#7F7F7F", "#6E5A2E", "#2877E7")
-SPARE_DASHES = ((0, (6, 1, 2, 1)), (0, (3, 1, 1, 1, 1, 1, 1, 1)), (0, (1, 2.4)), (0, (9, 1, 3, 1)))
+# For what a mechanism's module does not say. Nothing here looks like Joint: no blue, no solid line.
+SPARE_COLORS = ("#D9629F", "#F08080", "#6E5A2E", "#C9A0DC", "#B98A5E")
+SPARE_DASHES = ((6, 1, 2, 1), (3, 1, 1, 1, 1, 1, 1, 1), (1, 2.4), (9, 1, 3, 1))
 SPARE_MARKERS = ("h", "8", "H", (4, 1, 0), (6, 1, 0), (3, 0, 90))
+TOO_NEAR = 0.35  # to Joint's colour, as a distance of RGB values from 0 to 1
 
 RC = {
     "axes.axisbelow": True,
@@ -97,19 +83,30 @@ RC = {
 
 
 def mechanism_style(name):
-    """The style of a mechanism; an unknown one gets a style that depends on its name alone.
+    """The look that the module of a mechanism gives it, or one that depends on its name alone.
 
-    A variant that is named after its mechanism (laplace_c1) has the colour of that.
+    A published algorithm looks like the sampler of the same distribution, with open markers.
+    Joint's colour and its solid line are Joint's alone, whatever other modules say.
     """
-    if name in MECHANISMS:
-        return MECHANISMS[name]
-    if name in PUBLISHED:
-        return MECHANISMS[PUBLISHED[name]]._replace(dashes=PUBLISHED_DASHES, hollow=True)
+    try:
+        about = mechanisms.get(name)
+    except ValueError:  # a variant of the config
+        about = None
+    if about and about.published_of:
+        return mechanism_style(about.published_of)._replace(hollow=True)
     digest = hashlib.sha256(name.encode()).digest()
     spares = SPARE_COLORS, SPARE_DASHES, SPARE_MARKERS
-    spare = Style(*(these[byte % len(these)] for these, byte in zip(spares, digest, strict=False)))
-    base = next((known for known in MECHANISMS if name.startswith(f"{known}_")), None)
-    return spare._replace(color=MECHANISMS[base].color) if base else spare
+    color, dash, marker = (s[byte % len(s)] for s, byte in zip(spares, digest, strict=False))
+    if about:
+        joint = name == "joint"
+        color = about.color if about.color and (joint or _unlike_joint(about.color)) else color
+        dash = about.dash if about.dash or joint else dash
+        marker = about.marker or marker
+    return Style(color, (0, dash) if dash else "-", marker)
+
+
+def _unlike_joint(color):
+    return math.dist(to_rgb(color), to_rgb(mechanisms.get("joint").color)) > TOO_NEAR
 
 
 def look(name):
@@ -122,12 +119,8 @@ def look(name):
         "markerfacecolor": "white" if style.hollow else style.color,
         "markeredgecolor": style.color if style.hollow else "white",
         "markeredgewidth": 0.8 if style.hollow else 0.4,
+        **({"linewidth": 0.7} if style.hollow else {}),
     }
-
-
-def solid(name):
-    """The look where time is compared: whatever is not a published algorithm has a solid line."""
-    return look(name) | ({} if name in PUBLISHED else {"linestyle": "-"})
 
 
 @contextlib.contextmanager
@@ -139,6 +132,23 @@ def styled():
         yield
 
 
+# Snakemake's report centres a picture, so that the top of a tall one cannot be reached; a page
+# can be scrolled.
+PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{name}</title>
+<style>
+body {{ margin: 1rem; font: 15px/1.45 system-ui, sans-serif; }}
+img {{ max-width: 100%; }}
+</style>
+<img src="data:image/png;base64,{data}" alt="{name}">
+<p>{caption}</p>
+</html>
+"""
+
+
 @styled()
 def save(figure, png, pdf):
     """Write a figure as PNG and PDF; the same figure gives the same bytes at any time."""
@@ -148,3 +158,10 @@ def save(figure, png, pdf):
     with written(pdf, "wb") as file:
         metadata = {"Creator": None, "Producer": None, "CreationDate": None}
         FigureCanvasPdf(figure).print_pdf(file, metadata=metadata)
+
+
+def save_page(name, caption, png, page):
+    """Write a page of HTML that holds a picture."""
+    data = base64.b64encode(Path(png).read_bytes()).decode()
+    with written(page) as file:
+        file.write(PAGE.format(name=html.escape(name), caption=html.escape(caption), data=data))
