@@ -93,7 +93,8 @@ def figures(plan):
         ),
         "figure-4-histograms": Figure(
             tables("histograms"),
-            on(*plan.dataset_names) | {"modelled": known(plan, "modelled_below", plan.dataset_names)},
+            on(*plan.dataset_names)
+            | {"modelled": known(plan, "modelled_below", plan.dataset_names)},
             "How many items have which count. Hatched: counts that are modelled, not counted.",
         ),
         "figure-5-k-relative": Figure(
@@ -125,7 +126,9 @@ def figures(plan):
         "error-against-epsilon": len(plan.epsilon_texts) > 1
         and Figure(
             errors,
-            on(*plan.dataset_names) | lines_of(plan, everyone) | {"k": settings["epsilon_figure_k"]},
+            on(*plan.dataset_names)
+            | lines_of(plan, everyone)
+            | {"k": settings["epsilon_figure_k"]},
             f"Error against epsilon at k = {settings['epsilon_figure_k']}; "
             f"{plan['trials']} trials, seed {plan['seed']}.",
         ),
