@@ -4,41 +4,58 @@ PYTHON ?= python3
 CORES ?= 2
 EXTRAS ?=
 BIN := .venv/bin
-LOCKS := requirements.lock $(EXTRAS:%=requirements-%.lock)
+# Extras that were chosen once stay.
+CHOSEN := $(sort $(EXTRAS) $(shell cat .venv/extras 2> /dev/null))
+LOCKS := requirements.lock $(CHOSEN:%=requirements-%.lock)
+VERSION := -c 'import sys; print("%d.%d" % sys.version_info[:2])'
 CONFIG ?=
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 OVERLAY := $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup figures field time scaling report verify test quick-test check bench \
-	bench-data bench-pipeline numbers gallery gallery-field lock clean
+	bench-data bench-pipeline numbers gallery gallery-field lock tidy clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-setup: ## make .venv from the lock; skipped when the lock has not changed (EXTRAS="slurm extras": see pyproject.toml)
-	@cat $(LOCKS) | cmp -s - .venv/installed.lock || $(MAKE) --no-print-directory .venv
+setup: ## make .venv from the lock; skipped when nothing has changed (EXTRAS="slurm extras": see pyproject.toml)
+	@for lock in $(LOCKS); do test -f $$lock || { echo "There is no $$lock: EXTRAS may hold" \
+		$(patsubst requirements-%.lock,%,$(wildcard requirements-*.lock))"."; exit 1; }; done
+ifneq ($(filter command% environment%,$(origin PYTHON)),)
+	@test ! -x $(BIN)/python || test "$$($(PYTHON) $(VERSION))" = "$$($(BIN)/python $(VERSION))" || \
+		{ echo "$(PYTHON) is Python $$($(PYTHON) $(VERSION)), but .venv has Python" \
+		"$$($(BIN)/python $(VERSION)): delete .venv, and run this again."; exit 1; }
+endif
+	@test -x $(BIN)/python && cat $(LOCKS) | cmp -s - .venv/installed.lock || \
+		$(MAKE) --no-print-directory .venv
 
+# Installed over what is there: pip removes a package only once its successor is downloaded.
 .PHONY: .venv
 .venv:
 	@case "$(CURDIR)" in *\ *) echo "$(CURDIR) has a blank, which Snakemake cannot handle:" \
 		"move the project to a folder without blanks."; exit 1;; esac
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "$(PYTHON) is too old: set PYTHON to a Python 3.11 or newer."; exit 1; }
-	$(PYTHON) -m venv --clear .venv
+	test -x $(BIN)/python || $(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
 		$(LOCKS:%=--requirement %)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--no-build-isolation --editable .
+	@echo $(CHOSEN) > .venv/extras
 	@cat $(LOCKS) > .venv/installed.lock
 
-figures: setup ## make all results and figures (CONFIG=mine.yaml: of your config)
+.PHONY: config-file
+config-file: setup
+	@$(BIN)/python -m workflow.scripts.config.reading $(CONFIG)
+
+figures: config-file ## make all results and figures (CONFIG=mine.yaml: of your config)
 	$(SNAKEMAKE) $(OVERLAY)
 
-field: setup ## compare all mechanisms at six epsilons, in field/ (CONFIG=mine.yaml: on your data)
+field: config-file ## compare all mechanisms at six epsilons, in field/ (CONFIG=mine.yaml: on your data)
 	$(SNAKEMAKE) --directory field --configfile workflow/field.yaml $(CONFIG)
 
-time: setup ## time the mechanisms again, and draw figure 3 anew
+time: config-file ## time the mechanisms again, and redraw figure 3
 	$(SNAKEMAKE) --forcerun timing $(OVERLAY)
 
 scaling: setup ## time the samplers against d and k, and draw the figure (a minute)
@@ -94,6 +111,9 @@ lock: ## pin the newest versions of all packages, with hashes
 	for extra in slurm extras site; do $(LOCK) --extra $$extra --constraint requirements.lock \
 		--output-file requirements-$$extra.lock || exit 1; done
 	rm -rf .venv-lock
+
+tidy: setup ## show the figures and results that the last run did not make; DELETE=1 deletes them
+	$(BIN)/python -m workflow.scripts.results.tidy $(if $(DELETE),--delete)
 
 clean: ## delete everything made, but not the environment and the originals in data/raw
 	rm -rf .snakemake data/raw/*/verified data/counts results figures field logs report.html
