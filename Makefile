@@ -112,8 +112,8 @@ lock: ## pin the newest versions of all packages, with hashes
 		--output-file requirements-$$extra.lock || exit 1; done
 	rm -rf .venv-lock
 
-tidy: setup ## show the figures and results that the last run did not make; DELETE=1 deletes them
-	$(BIN)/python -m workflow.scripts.results.tidy $(if $(DELETE),--delete)
+tidy: setup ## show and delete the figures and results that the last run did not make
+	@$(BIN)/python -m workflow.scripts.results.manifest
 
 clean: ## delete everything made, but not the environment and the originals in data/raw
 	rm -rf .snakemake data/raw/*/verified data/counts results figures field logs report.html

@@ -11,7 +11,9 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import psutil
@@ -28,7 +30,7 @@ from tests.copies import (
     until,
 )
 from tests.data.faulty_server import FaultyServer, stalled
-from workflow.scripts.common import InputError, logged, written
+from workflow.scripts.common import InputError, intact, logged, write_csv, written
 from workflow.scripts.data.profiles import read_profile, write_facts, write_profile
 from workflow.scripts.trials.cells import run_cells
 
@@ -235,12 +237,12 @@ def test_no_altered_profile_is_read(tmp_path):
             read_profile(path, facts)
 
 
-def refused(path, read, at_least):
+def refused(path, read, at_least, name=None):
     """Every alteration of the file is refused by name; the file stays as it was."""
     data, tried = path.read_bytes(), 0
     for altered in alterations(data):
         path.write_bytes(altered)
-        with pytest.raises(InputError, match=f"^{re.escape(str(path))} "):
+        with pytest.raises(InputError, match=f"^{re.escape(name or str(path))} "):
             read()
         tried += 1
     path.write_bytes(data)
@@ -255,7 +257,7 @@ def test_altered_files_are_never_averaged_and_made_anew_once_deleted(tmp_path, f
     facts = project.root / "data" / "counts" / "games.json"
     facts.write_bytes(b"")
     printed = project.fails(*ERRORS, "--keep-going")
-    assert re.search(f"^error: {name_in(project, trials)} does not hold the trials", printed, re.M)
+    assert re.search(f"^error: {name_in(project, trials)} is not as it was made", printed, re.M)
     assert re.search(f"^error: {name_in(project, facts)} is cut short", printed, re.M)
     for result in ("errors/games.csv", "trials/games.csv", "datasets.csv"):
         assert not (project.root / "results" / result).exists()
@@ -266,6 +268,55 @@ def test_altered_files_are_never_averaged_and_made_anew_once_deleted(tmp_path, f
         path.unlink()
     project.finishes(*ERRORS)
     assert project.lasting() == finished.lasting()
+
+
+@pytest.mark.slow
+def test_tables_that_are_not_as_they_were_made_are_named_where_they_are_read(tmp_path, finished):
+    project = finished.copy(tmp_path / "project")
+    results = project.root / "results"
+    cut, changed = results / "trials" / "games.csv", results / "errors" / "games.csv"
+    cut.write_bytes(without_last_line(cut))
+    changed.write_bytes(changed_digit(changed))
+    changed = results / "timing_summary.csv"
+    changed.write_bytes(changed_digit(changed))
+    printed = project.fails("--keep-going")
+    said = re.findall("^error: results/(.*) is not as it was made .*: delete it", printed, re.M)
+    assert {*said} == {"trials/games.csv", "errors/games.csv", "timing_summary.csv"}
+    for name in {*said}:
+        (results / name).unlink()
+    project.finishes(*ERRORS)
+    assert project.lasting() == finished.lasting()
+
+
+def changed_digit(path):
+    head, comma, tail = path.read_bytes().rpartition(b",")
+    return head + comma + bytes([tail[0] ^ 1]) + tail[1:]
+
+
+def test_a_table_is_intact_until_it_is_altered(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_csv("results/gaps.csv", [["k", "gap"], [5, 7]])
+    assert intact("results/gaps.csv") == "results/gaps.csv"
+    path = tmp_path / "results" / "gaps.csv"
+    refused(path, lambda: intact("results/gaps.csv"), at_least=30, name="results/gaps.csv")
+    write_csv("results/gaps.csv", [["k", "gap"], [5, 8]])
+    intact("results/gaps.csv")
+    Path("other.csv").write_text("k\n", encoding="utf-8")
+    intact("other.csv")  # nobody knows what it was
+
+
+def test_what_the_last_run_did_not_make_is_shown_and_deleted(tmp_path, monkeypatch, finished):
+    project = finished.copy(tmp_path / "project")
+    made = sorted(project.root.glob("figures/**/*.*"))
+    old = [project.root / name for name in ("figures/datasets/pets.png", "results/leaderboard.csv")]
+    for path in (*old, project.root / "figures" / "scaling.png"):
+        path.touch()
+    command = [sys.executable, "-m", "workflow.scripts.results.manifest"]
+    done = subprocess.run(command, cwd=project.root, capture_output=True, text=True, check=True)
+    assert done.stdout == "figures/datasets/pets.png\nresults/leaderboard.csv\n"
+    assert not any(path.exists() for path in old)
+    assert set(made) < set(project.root.glob("figures/**/*.*"))
+    assert project.pending() == set()
 
 
 def without_last_line(path):

@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import glob
+import hashlib
 import os
 import sys
 import time
@@ -47,6 +48,8 @@ def written(path, mode="w"):
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, path)
+        if path.suffix == ".csv":
+            _keep_sum(path)
     except BaseException as error:
         part.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:
@@ -58,6 +61,35 @@ def write_csv(path, rows):
     """Write a table the way all of ours are written; its first row is the header."""
     with written(path) as file:
         csv.writer(file, lineterminator="\n").writerows(rows)
+
+
+def _sum_file(path):
+    """Where the checksum of a table is kept; None for a table outside the working directory."""
+    name = os.path.relpath(path)
+    return None if name.startswith("..") else Path(".snakemake", "sums", f"{name}.sha256")
+
+
+def _keep_sum(path):
+    if kept := _sum_file(path):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        kept.write_text(sha256(path), encoding="utf-8")
+
+
+def intact(path):
+    """The path of a table that a step reads; refused if it is not as another step wrote it."""
+    kept = _sum_file(path)
+    expected = kept and kept.is_file() and kept.read_text(encoding="utf-8")
+    if expected and expected != sha256(path):
+        raise InputError(
+            f"{path} is not as it was made (cut short or altered): delete it and run again"
+        )
+    return path
+
+
+def sha256(path):
+    """Hex digest of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _remove_dead_parts(path):

@@ -28,8 +28,8 @@ from workflow.scripts.claims import (  # noqa: F401  each registers its claims
 from workflow.scripts.claims.evidence import Results
 from workflow.scripts.claims.judging import NOT_CHECKED, VERDICTS, WORDS, NotChecked, Outcome
 from workflow.scripts.claims.registry import CLAIMS, SECTIONS
-from workflow.scripts.common import written
-from workflow.scripts.results.manifest import read_digests, sha256
+from workflow.scripts.common import intact, sha256, written
+from workflow.scripts.results.manifest import read_digests
 
 COLUMNS = [
     "claim",
@@ -147,7 +147,7 @@ def read_results(digests=None, neighbors="add-remove", delta=1e-6, **paths):
 
 def _read(path):
     # A dataset may well be called nan.
-    return pd.read_csv(path, keep_default_na=False, na_values=[""])
+    return pd.read_csv(intact(path), keep_default_na=False, na_values=[""])
 
 
 def main(csv, md, **inputs):

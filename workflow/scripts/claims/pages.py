@@ -4,7 +4,7 @@ import pandas as pd
 
 from workflow.scripts.claims.judging import VERDICTS, WORDS
 from workflow.scripts.claims.registry import SECTIONS
-from workflow.scripts.common import written
+from workflow.scripts.common import intact, written
 from workflow.scripts.data.status import STATUS
 from workflow.scripts.results.page import Column, heading, page, table
 
@@ -56,6 +56,6 @@ def datasets_page(datasets):
 
 def write_page(path, make, source):
     """Make a page of a results table."""
-    given = pd.read_csv(source, keep_default_na=False)
+    given = pd.read_csv(intact(source), keep_default_na=False)
     with written(path) as file:
         file.write(make(given))

@@ -7,6 +7,8 @@ import csv
 
 import numpy as np
 
+from workflow.scripts.common import intact
+
 # By name, because a dataset may be called `nan`.
 TEXT = {
     "dataset", "mechanism", "metric", "sweep", "reason", "guarantee", "output", "winner",
@@ -46,5 +48,5 @@ class Table(dict):
 
 def read(path):
     """A CSV file with a header line, as a Table."""
-    with open(path, encoding="utf-8", newline="") as file:
+    with open(intact(path), encoding="utf-8", newline="") as file:
         return Table.of(csv.reader(file))

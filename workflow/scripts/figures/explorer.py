@@ -10,7 +10,7 @@ import json
 import math
 from pathlib import Path
 
-from workflow.scripts.common import InputError, written
+from workflow.scripts.common import InputError, intact, written
 from workflow.scripts.figures.style import mechanism_style
 from workflow.scripts.results.tables import QUARTILES
 from workflow.scripts.trials.metrics import METRICS
@@ -45,7 +45,7 @@ def write_explorer(errors_csv, out_html, labels, titles, kinds=None):
 def read_cells(path, labels, titles):
     """{(dataset, mechanism, epsilon, k): {metric: [q25, median, q75], "trials": n}}, all texts."""
     cells = {}
-    with open(path, encoding="utf-8", newline="") as file:
+    with open(intact(path), encoding="utf-8", newline="") as file:
         for row in csv.DictReader(file):
             if row["mechanism"] in labels and row["dataset"] in titles:
                 name = row["dataset"], row["mechanism"], row["epsilon"], row["k"]

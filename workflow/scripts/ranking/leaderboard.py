@@ -26,6 +26,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from workflow.scripts.common import intact
 from workflow.scripts.results.comparing import rank_z, two_sided
 from workflow.scripts.results.tables import CELL, write_table
 from workflow.scripts.trials.generators import generator
@@ -55,7 +56,7 @@ def read_trials(path):
     """The trials of a CSV file."""
     text = {"dataset": str, "mechanism": str}  # a dataset may be called `nan`
     nothing = {metric: [""] for metric in EVERY_METRIC}  # where a set has no order
-    return pd.read_csv(path, dtype=text, keep_default_na=False, na_values=nothing)
+    return pd.read_csv(intact(path), dtype=text, keep_default_na=False, na_values=nothing)
 
 
 def groups(mechanisms):
@@ -126,7 +127,7 @@ def _winner(found):
 
 def write_leaderboard(trials, won, mechanisms, seed, path):
     """Write the ranking of all datasets together and of each; `won`: a table of WINNERS."""
-    won = pd.read_csv(won, dtype=str, keep_default_na=False)
+    won = pd.read_csv(intact(won), dtype=str, keep_default_na=False)
     rows = leaderboard(read_trials(trials), won, _named(mechanisms), seed)
     write_table(path, LEADERBOARD, rows)
 

@@ -2,7 +2,7 @@
 
 import csv
 
-from workflow.scripts.common import written
+from workflow.scripts.common import intact, written
 from workflow.scripts.ranking.leaderboard import ALL, METRICS
 from workflow.scripts.results.page import Column, heading, page, paragraph, table
 from workflow.scripts.trials import metrics
@@ -42,7 +42,7 @@ WORDS = (
 
 def write_page(path, leaderboard, titles, labels):
     """Make the page of a table of leaderboard.LEADERBOARD."""
-    with open(leaderboard, encoding="utf-8", newline="") as file:
+    with open(intact(leaderboard), encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     with written(path) as file:
         file.write(leaderboard_page(rows, titles, labels))

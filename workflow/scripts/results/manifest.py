@@ -1,24 +1,23 @@
-"""Where the results come from: versions, commit, config, machine, and a digest of every file."""
+"""Where the results come from: versions, commit, config, machine, and a digest of every file.
 
-import hashlib
+    python -m workflow.scripts.results.manifest
+
+shows and deletes what the last run did not make: `make tidy`.
+"""
+
 import json
 import os
 import platform
 import subprocess
+import sys
 from importlib import metadata
 from pathlib import Path
 
 import yaml
 
-from workflow.scripts.common import written
+from workflow.scripts.common import InputError, intact, sha256, written
 
 PACKAGES = ("numpy", "duckdb", "pandas", "matplotlib", "snakemake", "pyyaml", "requests")
-
-
-def sha256(path):
-    """Hex digest of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def read_digests(path):
@@ -58,7 +57,7 @@ def manifest(files, commit):
         "platform": platform.platform(),
         "processor": processor(),
         "cores": os.cpu_count(),
-        "sha256": {str(path): sha256(path) for path in sorted(map(str, files))},
+        "sha256": {path: sha256(intact(path)) for path in sorted(map(str, files))},
     }
 
 
@@ -74,3 +73,28 @@ def write_config(path, config):
 def write_manifest(path, files, commit):
     with written(path) as file:
         file.write(json.dumps(manifest(files, commit), indent=2) + "\n")
+
+
+def left_over(path="results/manifest.json"):
+    """Figures and results of earlier configs, which the manifest of the last run does not list.
+
+    What `snakemake scaling` makes is part of no default run, and stays.
+    """
+    try:
+        listed = json.loads(Path(path).read_text(encoding="utf-8"))["sha256"]
+    except FileNotFoundError:
+        raise InputError(f"{path} does not exist, so nothing is known to be left over") from None
+    except (ValueError, KeyError, TypeError):
+        raise InputError(f"{path} is cut short or altered: delete it and run again") from None
+    there = (*Path("figures").rglob("*.*"), *Path("results").glob("*.*"))
+    kept = {*map(Path, listed), Path(path)}
+    return sorted(file for file in there if file not in kept and file.stem != "scaling")
+
+
+if __name__ == "__main__":
+    try:
+        for file in left_over():
+            print(file)
+            file.unlink()
+    except InputError as error:
+        sys.exit(f"error: {error}")

@@ -4,7 +4,7 @@ from itertools import chain
 
 import numpy as np
 
-from workflow.scripts.common import write_csv, written
+from workflow.scripts.common import intact, write_csv, written
 
 CELL = ["dataset", "mechanism", "epsilon", "k"]
 QUARTILES = ["q25", "median", "q75"]
@@ -44,7 +44,7 @@ def concatenate(path, parts):
     """One table of several that have the same header."""
     with written(path, "wb") as whole:
         for number, part in enumerate(parts):
-            with open(part, "rb") as file:
+            with open(intact(part), "rb") as file:
                 header = file.readline()
                 whole.write(b"" if number else header)
                 whole.writelines(file)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import yaml
 
-from workflow.scripts.common import InputError, written
+from workflow.scripts.common import InputError, sha256, written
 from workflow.scripts.config.plan import Plan
-from workflow.scripts.results.manifest import read_digests, sha256
+from workflow.scripts.results.manifest import read_digests
 
 PUBLISHED = "workflow/published.sha256"
 FILES = ("results/errors.csv", "results/trials.csv", "results/datasets.csv", "results/gaps.csv")
