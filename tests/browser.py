@@ -21,8 +21,8 @@ QUIET = (
 
 
 @contextlib.contextmanager
-def opened(path, fragment="", width=1400, dark=False, downloads=None):
-    """A browser that shows a file, in a window of this width; it reaches no host."""
+def opened(path, fragment="", downloads=None, **window):
+    """A browser that shows a file; it reaches no host."""
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
@@ -33,20 +33,25 @@ def opened(path, fragment="", width=1400, dark=False, downloads=None):
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
     try:
-        browser.execute_cdp_cmd(
-            "Emulation.setDeviceMetricsOverride",
-            {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600},
-        )
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
         if downloads:
             where = {"behavior": "allow", "downloadPath": str(downloads)}
             browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
-        browser.get(Path(path).as_uri() + (f"#{fragment}" if fragment else ""))
-        time.sleep(0.3)  # for what is drawn when the size of the window is known
+        show(browser, path, fragment, **window)
         yield browser
     finally:
         browser.quit()
+
+
+def show(browser, path, fragment="", width=1400, dark=False):
+    """Show a file in a window of this width."""
+    browser.execute_cdp_cmd(
+        "Emulation.setDeviceMetricsOverride",
+        {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600},
+    )
+    scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+    browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+    browser.get(Path(path).as_uri() + (f"#{fragment}" if fragment else ""))
+    time.sleep(0.3)  # for what is drawn when the size of the window is known
 
 
 def axe_findings(browser, impacts=("serious", "critical")):
@@ -55,7 +60,9 @@ def axe_findings(browser, impacts=("serious", "critical")):
 
     script = Path(axe_core_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
     browser.execute_script(script)
-    found = browser.execute_async_script("axe.run().then(arguments[arguments.length - 1])")
+    found = browser.execute_async_script(
+        "axe.run({iframes: false}).then(arguments[arguments.length - 1])"
+    )
     return [
         f"{violation['id']}: {node['html'][:150]}"
         for violation in found["violations"]

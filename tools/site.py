@@ -8,6 +8,7 @@ MkDocs makes HTML of it, without a network, and fails on a broken link.
 import csv
 import html
 import json
+import logging
 import os
 import re
 import shutil
@@ -34,6 +35,9 @@ PAGES = {
     **{f"docs/{path.name}": path.name for path in sorted((ROOT / "docs").glob("*.md"))},
 }
 PICTURES = "docs/gallery"
+SHOWN = (".csv", ".html", ".png", ".pdf")  # what is copied of a run
+SHIM = "https://unpkg.com/iframe-worker/shim"  # what the theme would load, and ours does
+SEARCH = '<div class="md-search" data-md-component="search" role="dialog"'  # has no name
 LINK = re.compile(r"(\]\(|^\[[^\]]+\]: )(?![a-z]+:|#)([^)\s#]*)(#[^)\s]*)?", re.MULTILINE)
 
 API = """\
@@ -63,6 +67,7 @@ def build(run=Path(), site=ROOT / "site"):
     from mkdocs.commands.build import build as make_html
     from mkdocs.config import load_config
 
+    logging.basicConfig(format="%(message)s", level=logging.WARNING)
     for needed in ("results/manifest.json", "results/config.yaml"):
         if not (run / needed).is_file():
             raise InputError(f"{run / needed} does not exist: run `make figures` first")
@@ -71,6 +76,10 @@ def build(run=Path(), site=ROOT / "site"):
         write_pages(pages, Path(run))
         config = load_config(str(ROOT / "mkdocs.yml"), docs_dir=folder, site_dir=str(site))
         make_html(config)
+    for path in Path(site).glob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        text = text.replace(SHIM, "worker.js").replace(SEARCH, f'{SEARCH} aria-label="Search"')
+        path.write_text(text, encoding="utf-8")
 
 
 def write_pages(pages, run):
@@ -79,11 +88,12 @@ def write_pages(pages, run):
         text = (ROOT / source).read_text(encoding="utf-8")
         (pages / name).write_text(moved(text, source, pages), encoding="utf-8")
     shutil.copytree(ROOT / PICTURES, pages / "gallery")
-    shutil.copy(ROOT / "tools" / "site.css", pages)
+    for name in ("site.css", "worker.js"):
+        shutil.copy(ROOT / "tools" / name, pages)
     with (pages / "site.css").open("a", encoding="utf-8") as file:
         file.write(nested(table_page.STYLE))
     for name in json.loads((run / "results/manifest.json").read_text(encoding="utf-8"))["sha256"]:
-        if name.startswith(("figures/", "results/")) and (run / name).is_file():
+        if name.endswith(SHOWN) and (run / name).is_file():
             copied(run / name, pages / name)
     config = yaml.safe_load((run / "results/config.yaml").read_text(encoding="utf-8"))
     made = {

@@ -52,7 +52,7 @@ select { font: inherit; }
 
 # Shows the rows that have all the values chosen, and says how many these are.
 SCRIPT = """
-for (const form of document.querySelectorAll("form")) {
+for (const form of document.querySelectorAll("form[data-table]")) {
   const choices = [...form.querySelectorAll("select")];
   // Not form.dataset: a choice may be called that, and would be found instead.
   const name = form.getAttribute("data-table");
