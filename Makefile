@@ -14,7 +14,7 @@ OVERLAY := $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
 .PHONY: help setup figures field time scaling report verify test quick-test check bench \
-	bench-data bench-pipeline numbers gallery gallery-field lock tidy clean
+	bench-data bench-pipeline numbers site crate gallery gallery-field lock tidy clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -93,6 +93,14 @@ bench-data: setup ## count a MovieLens of 25 million generated ratings: seconds 
 numbers: setup ## measure again and write the tables into the pages (ONLY=release: those whose command has this word)
 	$(BIN)/python -m tools.numbers $(ONLY)
 
+site: ## build site/ from the pages and the last run (CONFIG=mine.yaml: of your config)
+	@$(MAKE) --no-print-directory setup EXTRAS="$(EXTRAS) site"
+	$(SNAKEMAKE) $(OVERLAY)
+	$(BIN)/python -m tools.site
+
+crate: figures ## pack the last run, its config, tables, figures and checksums, as an RO-Crate
+	$(BIN)/python -m tools.crate
+
 gallery: figures scaling ## make the small pictures and the verdicts that the README shows
 	$(BIN)/python -m tools.gallery figures docs/gallery
 	cp results/claims.md docs/claims.md
@@ -116,4 +124,4 @@ tidy: setup ## show and delete the figures and results that the last run did not
 	@$(BIN)/python -m workflow.scripts.results.manifest
 
 clean: ## delete everything made, but not the environment and the originals in data/raw
-	rm -rf .snakemake data/raw/*/verified data/counts results figures field logs report.html
+	rm -rf .snakemake data/raw/*/verified data/counts results figures field logs report.html site crate.zip
