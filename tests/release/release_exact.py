@@ -116,7 +116,7 @@ def shares(weights):
     """Enclosures of each weight's share of all, from enclosures of the weights: a dict."""
     least = sum(low for low, _ in weights.values())
     most = sum(high for _, high in weights.values())
-    return {key: (low / most, high / least) for key, (low, high) in weights.items()}
+    return {key: (low / most, high / least if least else 1) for key, (low, high) in weights.items()}
 
 
 def sequences(counts, k, epsilon, relation="add-remove"):
@@ -144,3 +144,97 @@ def sets(counts, k, epsilon, relation="add-remove"):
             for order in itertools.permutations(range(len(counts)), k)
         }
     )
+
+
+def peeling(counts, k, rate, dummies=0, dummy_count=0):
+    """Enclosures of the probability of each output of k rounds; a dummy ends it.
+
+    counts: a mapping of item to count. In a round, item i weighs e^(rate c_i).
+    """
+    best = max([*counts.values(), dummy_count if dummies else 0], default=0)
+    weights = {item: short(exp_minus(rate * (best - count))) for item, count in counts.items()}
+    if dummies:
+        one = short(exp_minus(rate * (best - dummy_count)))
+        weights[None] = dummies * one[0], dummies * one[1]
+    outputs = {}
+
+    def continue_from(taken, low, high):
+        if len(taken) == k or (taken and taken[-1] is None):
+            items = tuple(item for item in taken if item is not None)
+            outputs[items] = (
+                outputs.get(items, (0, 0))[0] + low,
+                outputs.get(items, (0, 0))[1] + high,
+            )
+            return
+        left = {item: weight for item, weight in weights.items() if item not in taken}
+        for item, (least, most) in shares(left).items():
+            continue_from((*taken, item), *short((low * least, high * most)))
+
+    continue_from((), Fraction(1), Fraction(1))
+    return outputs
+
+
+def short(enclosure):
+    """Somewhat wider bounds with fewer digits, so that fractions stay small."""
+    low, high = (value * 10**40 for value in enclosure)
+    return Fraction(math.floor(low), 10**40), Fraction(math.ceil(high), 10**40)
+
+
+def limited(counts, limit):
+    """The largest counts of those that occur, ties by name, and the next one or 0."""
+    order = sorted(
+        (item for item in counts if counts[item]), key=lambda item: (-counts[item], item)
+    )
+    following = counts[order[limit]] if len(order) > limit else 0
+    return {item: counts[item] for item in order[:limit]}, following
+
+
+def whole(counts, k, limit, epsilon, delta, relation, loss):
+    """Enclosures for k items of the limited domain or none, from the definition.
+
+    loss: `sequence_loss`, or `set_loss` for sets, of which each order is an output.
+    """
+    top, following = limited(counts, limit)
+    names = [*top, *(None for _ in range(limit - len(top)))]
+    values = [*top.values(), *(0 for _ in range(limit - len(top)))]
+    least = max(0, sorted(values)[-k] - following - DRIFT[relation])
+    rate = Fraction(epsilon) * RATE[relation]
+    weights, nothing = {}, [Fraction(0), Fraction(0)]
+    for places in itertools.permutations(range(limit), k):
+        own = loss(values, places)
+        weights[places] = short(exp_minus(rate * own))
+        for side, weight in enumerate(short(exp_minus(rate * max(own, least)))):
+            nothing[side] += weight / Fraction(delta)
+    weights[()] = tuple(nothing)
+    outputs = defaultdict(lambda: (Fraction(0), Fraction(0)))
+    for places, (low, high) in shares(weights).items():
+        items = tuple(names[place] for place in places)
+        items = () if None in items else items
+        outputs[items] = outputs[items][0] + low, outputs[items][1] + high
+    return dict(outputs)
+
+
+def delta_between(one, other, epsilon):
+    """Bounds on the least delta for which P(A) <= e^epsilon P'(A) + delta for all A."""
+    factor = [1 / bound for bound in reversed(short(exp_minus(Fraction(epsilon))))]
+    low = high = Fraction(0)
+    for output, (least, most) in one.items():
+        there = other.get(output, (0, 0))
+        low += max(0, least - factor[1] * there[1])
+        high += max(0, most - factor[0] * there[0])
+    return low, high
+
+
+def noise(z, rate):
+    """Enclosure of P(z) for discrete Laplace noise, (1 - x) / (1 + x) x^|z| with x = e^-rate."""
+    low, high = short(exp_minus(Fraction(rate)))
+    power = short(exp_minus(Fraction(rate) * abs(z)))
+    return (1 - high) / (1 + high) * power[0], (1 - low) / (1 + low) * power[1]
+
+
+def noise_at_most(z, rate):
+    """Enclosure of the probability of noise up to z: x^-z / (1 + x), or 1 - x^(z+1) / (1 + x)."""
+    low, high = short(exp_minus(Fraction(rate)))
+    tail = short(exp_minus(Fraction(rate) * (-z if z < 0 else z + 1)))
+    tail = tail[0] / (1 + high), tail[1] / (1 + low)
+    return tail if z < 0 else (1 - tail[1], 1 - tail[0])
