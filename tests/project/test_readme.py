@@ -92,16 +92,6 @@ def test_adding_a_dataset_an_epsilon_and_a_mechanism(tmp_path):
     assert int(re.search(r"(\d+) passed", done.stdout)[1]) > 20
 
 
-def test_the_readme_tells_the_verdicts_that_docs_claims_has():
-    claims = (ROOT / "docs/claims.md").read_text("utf-8")
-    said = re.search(r"of (\d+) statements, (\d+) hold, (\d+) hold partly and (\d+)", README)
-    statements, *verdicts = map(int, said.groups())
-    paper, _, _ = claims.partition("\n## This project")
-    found = re.findall(r"^\| \*\*([a-z ]+)\*\*", paper, re.MULTILINE)
-    assert statements == len(found)
-    assert verdicts == [found.count(word) for word in ("holds", "partly", "does not hold")]
-
-
 @pytest.mark.slow
 def test_the_own_dataset_example_as_it_stands(tmp_path):
     """A semicolon-separated gzip file of 50 items, fewer than the largest k, to its page."""
