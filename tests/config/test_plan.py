@@ -154,7 +154,12 @@ def test_digest_is_about_what_changes_errors():
 
 
 def test_a_downloaded_original_is_real_whatever_the_config_says():
-    assert plan().about()["foods"] == {"title": "Foods", "status": "from-figure"}
+    assert plan().about()["foods"] == {
+        "title": "Foods",
+        "status": "from-figure",
+        "modelled_below": 50,
+        "resolution": 16,
+    }
     assert plan(data="download").about()["foods"] == {"title": "Foods", "status": "real"}
 
 

@@ -93,14 +93,14 @@ def test_threads_may_share_what_was_prepared():
     counts = np.random.default_rng(5).integers(0, 50, 200)
     profile, items = ranked(counts)
     expected = np.argsort(-counts, kind="stable")
-    find = items.find
+    read, find = items.ways
 
     def interrupted(wanted, places):
         items(np.arange(3))  # what another thread does meanwhile
-        assert items.find is None
+        assert items.ways is None
         return find(wanted, places)
 
-    items.find = interrupted
+    items.ways = read, interrupted
     assert items(np.arange(7)).tolist() == expected[:7].tolist()
 
     profile, items = ranked(counts)

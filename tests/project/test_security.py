@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-MADE = {".git", ".venv", ".snakemake", "results", "figures", "logs"}
+MADE = {".git", ".venv", ".snakemake", "results", "figures", "logs", "site"}
 
 
 def sources():

@@ -281,7 +281,7 @@ def errors(rows):
 class Toy(dict):
     """What the answers ask of a plan."""
 
-    datasets = ("toy",)
+    dataset_names = ("toy",)
 
     def __init__(self):
         super().__init__(ks=[5, 15, 25], epsilons=[1.0], datasets={"toy": {"title": "Toy"}})
