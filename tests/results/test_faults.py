@@ -254,10 +254,11 @@ def test_altered_files_are_never_averaged_and_made_anew_once_deleted(tmp_path, f
     project = finished.copy(tmp_path / "project")
     trials = next(project.root.glob("results/trials/games/joint/*[0-9].csv"))
     trials.write_bytes(without_last_line(trials))
+    printed = project.fails(*ERRORS, "--keep-going")
+    assert re.search(f"^error: {name_in(project, trials)} is not as it was made", printed, re.M)
     facts = project.root / "data" / "counts" / "games.json"
     facts.write_bytes(b"")
     printed = project.fails(*ERRORS, "--keep-going")
-    assert re.search(f"^error: {name_in(project, trials)} is not as it was made", printed, re.M)
     assert re.search(f"^error: {name_in(project, facts)} is cut short", printed, re.M)
     for result in ("errors/games.csv", "trials/games.csv", "datasets.csv"):
         assert not (project.root / "results" / result).exists()
