@@ -58,7 +58,7 @@ class File(NamedTuple):
     """A file that can be opened as often as necessary, and its name in errors."""
 
     name: str
-    open: Callable[[], contextlib.AbstractContextManager[IO[bytes]]]
+    open: Callable[[], contextlib.AbstractContextManager[Any]]
 
 
 class Form(NamedTuple):
@@ -104,7 +104,9 @@ def unpacked(file: File) -> Iterator[io.BufferedReader]:
 
 
 @contextlib.contextmanager
-def open_member(archive, member, max_bytes=None, name=None):
+def open_member(
+    archive: Any, member: str | None, max_bytes: int | None = None, name: Any = None
+) -> Iterator[Any]:
     """Open one file inside a zip for reading; nothing is unpacked, no other file is touched.
 
     `archive` is a path, or an open file called `name` in errors. Where `member` is None, the
@@ -129,13 +131,13 @@ def open_member(archive, member, max_bytes=None, name=None):
         raise CountingError(f"{name} is not a usable zip archive ({error})") from None
 
 
-def is_zip(path) -> bool:
+def is_zip(path: Any) -> bool:
     """Whether a file begins like a zip."""
     with open(path, "rb") as file:
         return bool(ZIP.match(file.read(4)))
 
 
-def _info(opened: zipfile.ZipFile, member, name) -> zipfile.ZipInfo:
+def _info(opened: zipfile.ZipFile, member: str | None, name: str) -> zipfile.ZipInfo:
     """The entry of a member, or of the only file that there is."""
     if member is None:
         # macOS adds what it knows about each file as a file of its own.
@@ -193,6 +195,7 @@ class Text:
 
     def __init__(self, file: File, needed: list[str], form: Form) -> None:
         self.files, self.name, self.latin = [file], file.name, False
+        self.places: list[int] = []  # of the columns that are read
         with unpacked(file) as content:
             start = _start(content, file.name)
             self.json = not form.names and bool(JSON.match(start))
@@ -499,8 +502,8 @@ def _rows_of(block: bytes, width: int, delimiter: int) -> tuple[bytes, bytes, bo
         found = np.flatnonzero(separators[:cut])
         if len(found) != len(lines) * (width - 1):
             raise Doubt
-        found = found.reshape(-1, width - 1)
-        if (found[:, -1] > lines).any() or (found[1:, 0] < lines[:-1]).any():
+        table = found.reshape(-1, width - 1)
+        if (table[:, -1] > lines).any() or (table[1:, 0] < lines[:-1]).any():
             raise Doubt
     return block[:cut], block[cut:], with_cr
 

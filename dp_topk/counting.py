@@ -289,7 +289,8 @@ class Engine:
         self._source, self._form, self._any_bytes = source, form or Form(), any_bytes
         self._memory = _memory_mb(memory_mb)
         self._progress = progress and sys.stderr.isatty()
-        self._database, self._in_memory, self._parquet = ":memory:", None, []
+        self._database, self._in_memory = ":memory:", None
+        self._parquet: list[Any] = []
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Engine:
@@ -335,7 +336,7 @@ class Engine:
                     check, latin = None, True
                     continue
                 if check is not None:
-                    raise CountingError(f"{error.reason}; save it as UTF-8") from None
+                    raise CountingError(f"{error.args[-1]}; save it as UTF-8") from None
             except Doubt:
                 pass
             if check is not None:
@@ -402,7 +403,7 @@ class Engine:
             )
         return Doubt()
 
-    def _whole(self, found, tables, columns):
+    def _whole(self, found: dict[str, Any], tables: list[Any], columns: Any) -> dict[str, Any]:
         """The answer with long items in full, in place of what they were compared by."""
         items = found.get("item")
         if items is None or not any(item[0] == "\0" for item in items):
@@ -655,7 +656,8 @@ class _Feed:
         writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
         for place, row in self._text.rows():
             row = [row[at] for at in self._text.places]
-            self._check(place, dict(zip(self._columns, row, strict=True)))
+            if self._check is not None:
+                self._check(place, dict(zip(self._columns, row, strict=True)))
             writer.writerow(row)
             if text.tell() > BLOCK:
                 yield _utf8(text.getvalue(), place)
@@ -732,6 +734,7 @@ def _spill_folder() -> Iterator[str]:
     try:
         yield folder
     finally:
+        assert guard.stdin is not None
         guard.stdin.close()
         guard.wait()
 

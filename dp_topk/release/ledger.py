@@ -284,7 +284,7 @@ def table(entries: Sequence[Entry]) -> str:
         )
         for entry in entries
     ]
-    sums = [("dataset", "neighbors", "", "spent", "budget", "left")]
+    sums: list[tuple[str, ...]] = [("dataset", "neighbors", "", "spent", "budget", "left")]
     for name, account in accounts(entries).items():
         for place, parameter in enumerate(("epsilon", "delta")):
             parts = account.spent, account.budget, account.left
