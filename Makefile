@@ -20,6 +20,8 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## make .venv from the lock; skipped when nothing has changed (EXTRAS="slurm extras": see pyproject.toml)
+	@case "$(CURDIR)" in *\ *) echo "$(CURDIR) has a blank, which Snakemake cannot handle:" \
+		"move the project to a folder without blanks."; exit 1;; esac
 	@for lock in $(LOCKS); do test -f $$lock || { echo "There is no $$lock: EXTRAS may hold" \
 		$(patsubst requirements-%.lock,%,$(wildcard requirements-*.lock))"."; exit 1; }; done
 ifneq ($(filter command% environment%,$(origin PYTHON)),)
@@ -33,8 +35,6 @@ endif
 # Installed over what is there: pip removes a package only once its successor is downloaded.
 .PHONY: .venv
 .venv:
-	@case "$(CURDIR)" in *\ *) echo "$(CURDIR) has a blank, which Snakemake cannot handle:" \
-		"move the project to a folder without blanks."; exit 1;; esac
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 		{ echo "$(PYTHON) is too old: set PYTHON to a Python 3.11 or newer."; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv .venv
