@@ -16,6 +16,7 @@ import importlib
 import io
 import json
 import lzma
+import os
 import re
 import tempfile
 import zipfile
@@ -27,7 +28,7 @@ import numpy as np
 
 BLOCK = 1 << 20
 LONGEST = 1 << 17  # bytes of a line, beyond which Python's reader says whether it is too long
-DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon"}
+DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 ZIP = re.compile(rb"PK(\x03\x04|\x05\x06)")  # the latter: nothing in it
 GZIP = re.compile(rb"\x1f\x8b\x08")
 BZIP2 = re.compile(rb"BZh[1-9]1AY&SY")
@@ -66,11 +67,13 @@ class Form(NamedTuple):
 
     names: the columns of a file without a header line.
     absorb: the column that takes the surplus of a row with too many fields.
+    loose: quotes may stand inside a field that begins with one, if it ends on the same line.
     """
 
     delimiter: str | None = None
     names: list[str] | None = None
     absorb: str | None = None
+    loose: bool = False
 
 
 # ---------------------------------------------------------------- compressed files
@@ -94,7 +97,7 @@ def unpacked(file: File) -> Iterator[io.BufferedReader]:
         elif XZ.match(start):
             content = stack.enter_context(lzma.LZMAFile(raw))
         elif ZSTD.match(start):
-            content = stack.enter_context(_zstd(file.name).ZstdFile(raw))
+            content = stack.enter_context(_zstd(raw, file.name))
         else:
             yield raw
             return
@@ -131,7 +134,7 @@ def open_member(
         raise CountingError(f"{name} is not a usable zip archive ({error})") from None
 
 
-def is_zip(path: Any) -> bool:
+def is_zip(path: str | os.PathLike[str]) -> bool:
     """Whether a file begins like a zip."""
     with open(path, "rb") as file:
         return bool(ZIP.match(file.read(4)))
@@ -140,12 +143,10 @@ def is_zip(path: Any) -> bool:
 def _info(opened: zipfile.ZipFile, member: str | None, name: str) -> zipfile.ZipInfo:
     """The entry of a member, or of the only file that there is."""
     if member is None:
-        # macOS adds what it knows about each file as a file of its own.
-        files = [
-            info
-            for info in opened.infolist()
-            if not info.is_dir() and not info.filename.startswith("__MACOSX/")
-        ]
+        # macOS adds what it knows about folders and files as files of their own.
+        added = re.compile(r"__MACOSX/|(.*/)?\.DS_Store$")
+        entries = (info for info in opened.infolist() if not info.is_dir())
+        files = [info for info in entries if not added.match(info.filename)]
         if len(files) == 1:
             return files[0]
         raise CountingError(
@@ -158,13 +159,28 @@ def _info(opened: zipfile.ZipFile, member: str | None, name: str) -> zipfile.Zip
     raise CountingError(f"{name} has no member {member!r} (it holds {listed})")
 
 
-def _zstd(name: str) -> Any:
+class _Lent(io.RawIOBase):
+    """A file that stays open when whoever reads it closes it."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        return self._file.readinto(buffer)  # type: ignore[attr-defined]
+
+
+def _zstd(raw: IO[bytes], name: str) -> Any:
     for module in ("compression.zstd", "backports.zstd"):  # the first since Python 3.14
         with contextlib.suppress(ImportError):
-            return importlib.import_module(module)
+            return importlib.import_module(module).ZstdFile(raw)
+    with contextlib.suppress(ImportError):
+        return importlib.import_module("pyarrow").CompressedInputStream(_Lent(raw), "zstd")
     raise CountingError(
         f"{name} is compressed with zstd: unpack it (zstd -d), use Python 3.14 or newer, or "
-        "install backports.zstd (pip install backports.zstd)"
+        "install pyarrow (pip install pyarrow)"
     )
 
 
@@ -207,7 +223,7 @@ class Text:
         else:
             self.delimiter = form.delimiter or _delimiter(text, file.name, needed, form)
             self.columns = form.names or self._header(text)
-        self.absorbing = None
+        self.absorbing, self._loose = None, form.loose
         if form.absorb is not None:
             self.absorbing = position(self, form.absorb)
 
@@ -251,40 +267,50 @@ class Text:
         with unpacked(file) as content:
             content.read(self._skipped)
             text = io.TextIOWrapper(content, *encoding, newline="")
-            reader = csv.reader(
-                _without_nul(text, self, file), strict=True, delimiter=self.delimiter
-            )
-            done = self._lines
-
-            def place() -> str:
-                return f"{file.name}, line {self._lines + reader.line_num}"
-
+            lines = _Lines(text, f"{file.name}, line", self._lines)
+            reader = csv.reader(lines, strict=True, delimiter=self.delimiter)
+            begins = lines.number + 1
             try:
-                for row in reader:
+                while True:
+                    try:
+                        row = next(reader, None)
+                    except csv.Error as error:
+                        row = self._loosely_quoted(lines, begins, error)
+                    if row is None:
+                        return
                     if not row:
-                        empty = place()
+                        empty = lines.place
                         if any(reader):
                             raise CountingError(f"{empty}: empty line between rows")
-                        break
+                        return
                     if len(row) != len(self.columns):
-                        row = self._absorbed(row, place())
-                    yield place(), row
-                    done = reader.line_num
-            except csv.Error as error:
-                raise CountingError(
-                    f"{place()}: not a CSV ({error}); do the quotes match, from line "
-                    f"{self._lines + done + 1} on?"
-                ) from None
+                        row = self._absorbed(row, lines.place)
+                    yield lines.place, row
+                    begins = lines.number + 1
             finally:
                 text.detach()
+
+    def _loosely_quoted(self, lines: "_Lines", begins: int, error: csv.Error) -> list[str]:
+        """The row of a line such as `"Ha" he said,1`, whose quotes do not enclose a field.
+
+        Only if it begins and ends there: a row of several lines may have swallowed others.
+        """
+        with contextlib.suppress(csv.Error):
+            row, *rest = csv.reader([lines.last, "\n"], delimiter=self.delimiter)
+            ends = bool(rest)  # the empty line is a row of its own, not part of a quoted field
+            if self._loose and lines.number == begins and ends:
+                return row
+        where = "" if lines.number == begins else f" from line {begins} on"
+        raise CountingError(f"{lines.place}: not a CSV ({error}); do the quotes match{where}?")
 
     def _absorbed(self, row: list[str], place: str) -> list[str]:
         at, surplus = self.absorbing, len(row) - len(self.columns)
         if surplus < 0 or at is None:
             delimiter = DELIMITERS.get(self.delimiter, repr(self.delimiter))
             raise CountingError(
-                f"{place}: {len(row)} fields instead of {len(self.columns)}; correct the line, or "
-                f"put quotes around the value that has a {delimiter} or a line break in it"
+                f"{place}: {len(row)} fields instead of {len(self.columns)}; correct the line (a "
+                f"value with a {delimiter} or a line break in it needs quotes)",
+                f", or, for a {delimiter} too many, name the column it belongs to as `absorb`",
             )
         inside = self.delimiter.join(row[at : at + surplus + 1])
         return [*row[:at], inside, *row[at + surplus + 1 :]]
@@ -331,13 +357,12 @@ def position(table: Any, column: str) -> int:
         # Without the names that are there: in a file without a header they would be data.
         sentence += "its first line must name every column once"
         shown = "; it has " + ", ".join(repr(printable(known)[:40]) for known in columns[:20])
+        if len(columns) == 1:
+            other = next((sign for sign in ":^~ " if sign in columns[0]), ":")
+            shown += f" only; if {other!r} separates its columns, write `delimiter: {other!r}`"
+            sentence += ", with commas, tabs, semicolons or pipes (|) between them"
     if any("\udc80" <= letter <= "\udcff" for known in columns for letter in known):
-        sentence += "; the names in its first line are not UTF-8: save it as UTF-8 (from Latin-1?)"
-    elif len(columns) == 1 and not near:
-        found = next((sign for sign in "|:^~ " if sign in columns[0]), None)
-        sentence += "; it has a single column: is there another delimiter than comma, tab or " + (
-            f"semicolon, such as {found!r}?" if found else "semicolon?"
-        )
+        sentence += "; that line is not UTF-8 (Latin-1, perhaps): save the file as UTF-8"
     raise CountingError(sentence, shown)
 
 
@@ -359,16 +384,31 @@ def _start(content: io.BufferedReader, name: str) -> bytes:
     return start
 
 
+class _Lines:
+    """The lines of a text, which remember where they are."""
+
+    def __init__(self, lines: Iterator[str], where: str, number: int) -> None:
+        self._lines, self._where, self.number, self.last = lines, where, number, ""
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        self.last = next(self._lines)
+        self.number += 1
+        if "\0" in self.last:
+            raise CountingError(f"{self.place}: there is a NUL; take it out")
+        return self.last
+
+    @property
+    def place(self) -> str:
+        """Where the row that was read last ends."""
+        return f"{self._where} {self.number}"
+
+
 def _kept(lines: Iterator[str], kept: list[str]) -> Iterator[str]:
     for line in lines:
         kept.append(line)
-        yield line
-
-
-def _without_nul(lines: Iterator[str], text: Text, file: File) -> Iterator[str]:
-    for number, line in enumerate(lines, text._lines + 1):
-        if "\0" in line:
-            raise CountingError(f"{file.name}, line {number}: there is a NUL; take it out")
         yield line
 
 
@@ -429,26 +469,23 @@ def _first_rows(start: str, delimiter: str) -> list[list[str]]:
 def _verified(
     content: io.BufferedReader, width: int, delimiter: str, latin: bool
 ) -> Iterator[bytes]:
-    """Blocks that begin and end with a row, each row a field for every column."""
-    rest, ends_with_cr = b"", None
+    """Blocks of whole rows, a line feed after each, with a field for every column."""
+    rest = b""
     while True:
         block = content.read(BLOCK)
         last = not block
         block = rest + block
         if last and block and not block.endswith(b"\n"):
-            block += b"\r\n" if ends_with_cr else b"\n"
+            block += b"\n"
         if not block:
             return
         if b"\0" in block:
             raise Doubt
-        block, rest, with_cr = _rows_of(block, width, ord(delimiter))
+        block, rest = _rows_of(block, width, ord(delimiter))
         if not block:
             if last or len(rest) > BLOCK:
                 raise Doubt  # a quote that does not end, or a very long line
             continue
-        if with_cr != ends_with_cr and ends_with_cr is not None:
-            raise Doubt
-        ends_with_cr = with_cr
         if latin:
             yield block.decode("latin-1").encode()
         else:
@@ -461,8 +498,8 @@ def _verified(
             return
 
 
-def _rows_of(block: bytes, width: int, delimiter: int) -> tuple[bytes, bytes, bool]:
-    """The whole rows at the beginning of a block, what follows, and whether lines end in CR LF."""
+def _rows_of(block: bytes, width: int, delimiter: int) -> tuple[bytes, bytes]:
+    """The whole rows at the beginning of a block, and what follows."""
     data = np.frombuffer(block, np.uint8)
     line_ends, separators, returns = data == 10, data == delimiter, None
     if b"\r" in block:
@@ -476,7 +513,7 @@ def _rows_of(block: bytes, width: int, delimiter: int) -> tuple[bytes, bytes, bo
             returns &= outside
     lines = np.flatnonzero(line_ends)
     if not len(lines):
-        return b"", block, False
+        return b"", block
     cut = int(lines[-1]) + 1
     if np.diff(lines, prepend=-1).max() > LONGEST:
         raise Doubt
@@ -489,14 +526,15 @@ def _rows_of(block: bytes, width: int, delimiter: int) -> tuple[bytes, bytes, bo
         for beside, allowed in ((before, (delimiter, 10, 34)), (after, (delimiter, 10, 13, 34))):
             if not np.isin(beside, allowed).all():
                 raise Doubt
-    with_cr = False
-    if returns is not None:
-        found = np.flatnonzero(returns[:cut])
-        with_cr = bool(len(found))
-        if with_cr and not (len(found) == len(lines) and (found + 1 == lines).all()):
-            raise Doubt
+    found = np.flatnonzero(returns[:cut]) if returns is not None else lines[:0]
+    if (data[found + 1] != 10).any():
+        raise Doubt
+    whole = block[:cut]
+    if len(found):
+        # DuckDB has been seen to run rows together where it expects CR LF.
+        whole = np.delete(data[:cut], found).tobytes()
     if width == 1:
-        if separators[:cut].any() or np.diff(lines, prepend=-1).min() < 2 + with_cr:
+        if separators[:cut].any() or np.diff(lines, prepend=-1).min() < 2 + bool(len(found)):
             raise Doubt
     else:
         found = np.flatnonzero(separators[:cut])
@@ -505,7 +543,7 @@ def _rows_of(block: bytes, width: int, delimiter: int) -> tuple[bytes, bytes, bo
         table = found.reshape(-1, width - 1)
         if (table[:, -1] > lines).any() or (table[1:, 0] < lines[:-1]).any():
             raise Doubt
-    return block[:cut], block[cut:], with_cr
+    return whole, block[cut:]
 
 
 def spooled(content: IO[bytes]) -> IO[bytes]:

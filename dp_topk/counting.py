@@ -23,6 +23,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
@@ -291,6 +292,8 @@ class Engine:
         self._progress = progress and sys.stderr.isatty()
         self._database, self._in_memory = ":memory:", None
         self._parquet: list[Any] = []
+        self._sizes: dict[str, int] = {}  # of the files, in bytes
+        self._opened: dict[str, Any] = {}
         self._stack = contextlib.ExitStack()
 
     def __enter__(self) -> Engine:
@@ -331,12 +334,12 @@ class Engine:
                 found = self._asked(tables, columns, statement, narrow, check, latin)
                 if not doubtful(found):
                     return self._whole(found, tables, columns)
-            except UnicodeError as error:
+            except (UnicodeDecodeError, UnicodeEncodeError) as error:
                 if self._any_bytes and not latin:
                     check, latin = None, True
                     continue
                 if check is not None:
-                    raise CountingError(f"{error.args[-1]}; save it as UTF-8") from None
+                    raise CountingError(f"{error.reason}; save the file as UTF-8") from None
             except Doubt:
                 pass
             if check is not None:
@@ -353,6 +356,7 @@ class Engine:
         latin: bool,
     ) -> dict[str, NDArray[Any]]:
         """The answer; with a check, from rows that Python has read one by one."""
+        self._opened.clear()
         with contextlib.ExitStack() as stack:
             feeds = {}
             for table in tables:
@@ -370,7 +374,9 @@ class Engine:
             if typed:
                 types = [str(kind) for kind in con.sql(raw).types]
             sql, parameters = narrow.applied(con, raw, columns, types, latin)
-            stack.enter_context(_shown_progress(con, [*feeds.values()], self._progress))
+            if self._progress:
+                total = 0 if feeds else con.sql(f"SELECT COUNT(*) FROM ({raw})").fetchone()[0]
+                stack.enter_context(self._shown(con, [*feeds.values()], total))
             problem = None
             for feed in feeds.values():
                 feed.start(con)
@@ -419,6 +425,45 @@ class Engine:
         found["item"] = np.array([names.get(item, item) for item in items], object)
         return found
 
+    # ------------------------------------------------------------ progress
+
+    @contextlib.contextmanager
+    def _shown(self, con: Any, feeds: list[_Feed], total: int) -> Iterator[None]:
+        """Show on the terminal how many rows were read, and how long the others may take.
+
+        total: how many rows there are, where nothing is fed.
+        """
+        done, began = threading.Event(), time.monotonic()
+
+        def show() -> None:
+            while not done.wait(0.5):
+                share = self._share() if feeds else max(0.0, con.query_progress() / 100)
+                rows = sum(feed.rows for feed in feeds) if feeds else round(share * total)
+                text = f"{rows:,} rows"
+                if share > 0:
+                    left = (time.monotonic() - began) * (1 - share) / share
+                    text += f", {share:.0%}, {left:.0f} s left"
+                print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
+
+        thread = threading.Thread(target=show, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def _share(self) -> float:
+        """How much of the files has been read; compressed ones as they are on disk."""
+        read = 0
+        for path, file in [*self._opened.items()]:
+            try:
+                read += file.tell()
+            except ValueError:  # closed
+                read += self._sizes[path]
+        return read / (sum(self._sizes.values()) or 1)
+
     # ------------------------------------------------------------ sources
 
     def _tables(self, needed: list[str]) -> list[Any]:
@@ -438,7 +483,8 @@ class Engine:
                 if start.startswith(b"PAR1"):
                     # DuckDB has to jump about in it, so it must be a plain file.
                     plain = isinstance(getattr(content, "raw", None), io.FileIO)
-                    copy = os.dup((content if plain else spooled(content)).fileno())
+                    file_or_copy = content if plain else spooled(content)
+                    copy = os.dup(file_or_copy.fileno())
                     self._stack.callback(os.close, copy)
                     self._parquet.append(f"/dev/fd/{copy}")
                     names.append(file.name)
@@ -485,7 +531,12 @@ class Engine:
             yield from self._files_or_none(sorted(glob.glob(os.fspath(source))), source)
         else:
             path = os.fspath(source)
-            yield File(path, functools.partial(open, path, "rb", BLOCK))
+            yield File(path, functools.partial(self._open, path))
+
+    def _open(self, path: str) -> Any:
+        opened = open(path, "rb", BLOCK)  # noqa: SIM115
+        self._opened[path], self._sizes[path] = opened, os.fstat(opened.fileno()).st_size
+        return opened
 
     def _files_or_none(self, paths: list[str], source: Any) -> Iterator[File]:
         if not paths:
@@ -506,6 +557,7 @@ class Engine:
             if self._in_memory is not None:
                 con.register("source", self._in_memory)
             for setting in (
+                "enable_progress_bar_print = false",  # to standard output, whatever that is
                 f"allowed_paths = {_listed([*self._parquet, *pipes])}",
                 "enable_external_access = false",
                 "autoload_known_extensions = false",
@@ -534,7 +586,7 @@ class _Typed:
     def rows(self, con: Any) -> Iterator[tuple[str, list[str]]]:
         """Where each row is, and its fields as text."""
         read = ", ".join(f"CAST({_quoted(self.columns[at])} AS VARCHAR)" for at in self.places)
-        rows, done = con.cursor().execute(f"SELECT {read} FROM {self._source}"), 0
+        rows, done = con.execute(f"SELECT {read} FROM {self._source}"), 0
         while batch := rows.fetchmany(10_000):
             for row in batch:
                 done += 1
@@ -559,7 +611,7 @@ class _Narrow(NamedTuple):
         read = ", ".join(
             f"{_expression(name, kind, type_)} AS {_quoted(name)}"
             for (name, (_, kind)), type_ in zip(columns.items(), types, strict=True)
-            if kind != "text"
+            if name not in self.where
         )
         sql = f"SELECT {read} FROM ({raw}) AS raw{chosen}"
         if self.among is not None:
@@ -572,8 +624,10 @@ class _Narrow(NamedTuple):
 
 
 def _expression(name: str, kind: str, type_: str) -> str:
-    """The SQL of a value that must be right."""
+    """The SQL of a value, which fails where the value is not right."""
     column = _quoted(name)
+    if kind == "text":
+        return f"COALESCE(CAST({column} AS VARCHAR), '')"
     if kind == "count":
         if type_ != "VARCHAR":
             column = f"CAST({column} AS VARCHAR)"
@@ -611,8 +665,8 @@ class _Feed:
         delimiter = _literal("," if self._check else self._text.delimiter)
         return (
             f"SELECT {read} FROM read_csv('{self.path}', columns={{{types}}}, auto_detect=false, "
-            f"header=false, delim={delimiter}, quote='\"', escape='\"', strict_mode=true, "
-            "buffer_size=8388608, max_line_size=2097152)"
+            f"header=false, delim={delimiter}, quote='\"', escape='\"', new_line='\\n', "
+            "strict_mode=true, buffer_size=8388608, max_line_size=2097152)"
         )
 
     def __enter__(self) -> _Feed:
@@ -656,22 +710,19 @@ class _Feed:
         writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
         for place, row in self._text.rows():
             row = [row[at] for at in self._text.places]
+            try:
+                "".join(row).encode()
+            except UnicodeEncodeError as error:
+                error.reason = f"{place}: bytes that are not UTF-8"
+                raise
             if self._check is not None:
                 self._check(place, dict(zip(self._columns, row, strict=True)))
             writer.writerow(row)
             if text.tell() > BLOCK:
-                yield _utf8(text.getvalue(), place)
+                yield text.getvalue().encode()
                 text.seek(0)
                 text.truncate()
-        yield _utf8(text.getvalue(), "the end")
-
-
-def _utf8(text: str, place: str) -> bytes:
-    try:
-        return text.encode()
-    except UnicodeEncodeError as error:
-        error.reason = f"{place}, or shortly before: bytes that are not UTF-8"
-        raise
+        yield text.getvalue().encode()
 
 
 def _literal(text: str) -> str:
@@ -737,8 +788,3 @@ def _spill_folder() -> Iterator[str]:
         assert guard.stdin is not None
         guard.stdin.close()
         guard.wait()
-
-
-@contextlib.contextmanager
-def _shown_progress(con: Any, feeds: list[_Feed], wanted: bool) -> Iterator[None]:
-    yield

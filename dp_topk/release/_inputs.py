@@ -79,14 +79,21 @@ def named(counts: Any) -> tuple[Any, Names]:
     if pair is None:
         return integers(counts), list
     if len(pair) != 2:
-        raise ValueError(
-            f"counts has {len(pair)} columns; give two, the items and how many users each has."
-        )
+        has = "one column" if len(pair) == 1 else f"{len(pair)} columns"
+        raise ValueError(f"counts has {has}; give two, the items and how many users each has.")
     items = as_list(pair[0])
     values = integers(pair[1])
     if len(items) != len(values):
-        raise ValueError(f"counts has {len(items)} items, but {len(values)} counts.")
-    if len(set(items)) < len(items):
+        raise ValueError(
+            f"counts has {len(items)} names of items, but {len(values)} counts; give one for each."
+        )
+    try:
+        distinct = len(set(items))
+    except TypeError:
+        raise ValueError(
+            "counts names an item by a list or a mapping; a name must be text, a number or a tuple."
+        ) from None
+    if distinct < len(items):
         raise ValueError("counts names an item twice; add up its users, each of them once.")
     return values, items_at(items)
 

@@ -2,7 +2,7 @@
 
 The weights of an exponential mechanism are irrational: a computer never holds them, and a draw
 from rounded ones is a draw from another distribution. What it can hold are two decimals that
-enclose each weight, as tight as one likes. A uniform number U in [0, 1) is revealed bit by bit;
+enclose each weight, as tightly as needed. A uniform number U in [0, 1) is revealed bit by bit;
 index i is drawn when the bits seen so far and the enclosures leave no doubt that
 
     w_1 + ... + w_{i-1} <= U (w_1 + ... + w_n) < w_1 + ... + w_i.

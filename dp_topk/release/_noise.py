@@ -28,27 +28,31 @@ bound c was chosen without looking at the data, and a user's items were cut to c
 at others'; what was dropped is missing from the counts.
 
 Intervals
---------- P(|z| > w) = 2 e^(-x (w + 1)) / (1 + e^-x), so [count - w, count + w] with the least w for
-which this is at most 0.05 holds the true count with a probability of at least 95 %. In
-`noisy_top_k` the same noise chose the items, and high noise is chosen more often. There w is the
-least with P(|z| > w) <= 0.05 k / d: of all d intervals 0.05 k fail on average or fewer, so of the k
-that are shown, however they were chosen, on average at most 5 % fail. Negative counts stay:
-rounding them up is for the reader, and would hide what the noise does.
+---------
+P(|z| > w) = 2 e^(-x (w + 1)) / (1 + e^-x), so [count - w, count + w] with the least w for which
+this is at most 0.05 holds the true count with a probability of at least 95 %. In `noisy_top_k` the
+same noise chose the items, and high noise is chosen more often. There w is the least with
+P(|z| > w) <= 0.05 k / d: of all d intervals 0.05 k fail on average or fewer, so of the k that are
+shown, however they were chosen, on average at most 5 % fail. Negative counts stay: rounding them up
+is for the reader, and would hide what the noise does.
 
 How it is drawn
---------------- A magnitude m >= 0 with probability proportional to e^(-x m) and a sign; -0 is drawn
-again. With x 2^b >= 1, m = 2^b q + (b binary digits). Digit i is 1 with probability e^(-x 2^i) / (1
-+ e^(-x 2^i)) and q is at least n with probability e^(-x 2^b n), all independently. So everything is
-made of coins.
+---------------
+A magnitude m >= 0 with probability proportional to e^(-x m) and a sign; -0 is drawn again. With
+x 2^b >= 1, m = 2^b q + (b binary digits). Digit i is 1 with probability
+e^(-x 2^i) / (1 + e^(-x 2^i)) and q is at least n with probability e^(-x 2^b n), all independently.
+So everything is made of coins.
 
 A coin shows 1 if a uniform number U in [0, 1) is below p. Both are compared bit by bit: the first
 bit in which they differ decides, and is 1 in p exactly if U < p. The bits of p come from decimals
 that enclose it. U and p agree in a bit with probability 1/2, so two bits are enough on average, and
-the coins of all counts are tossed at once."""
+the coins of all counts are tossed at once.
+"""
 
 import functools
 import math
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -83,7 +87,7 @@ class Coins:
         """The binary digit of p at this place after the point."""
         digits = DIGITS
         while True:
-            low, high = (math.floor(Fraction(p) * 2**place) for p in self.enclose(digits))
+            low, high = (shifted(p, place) for p in self.enclose(digits))
             if low == high:
                 return low & 1
             digits *= 2
@@ -96,6 +100,12 @@ class Coins:
             shown[undecided[decided]] = self.bit(place)
             undecided, place = undecided[~decided], place + 1
         return shown
+
+
+def shifted(p: Decimal, place: int) -> int:
+    """The integer part of p 2**place."""
+    # A Fraction of e^-x would have all its zeros: for a large x, more than memory holds.
+    return 0 if p.adjusted() < -place else math.floor(Fraction(p) * 2**place)
 
 
 def random_bits(n: int, randbits: RandBits) -> NDArray[np.bool_]:
@@ -141,11 +151,12 @@ def discrete_laplace(n: int, rate: Fraction, randbits: RandBits) -> list[int]:
 @functools.lru_cache(maxsize=64)
 def margin(rate: Fraction, failing: Fraction) -> int:
     """The least w for which P(|z| > w) is proven to be at most `failing`."""
-    low, _ = exp_minus(rate, DIGITS)
-    allowed = failing * (1 + Fraction(low)) / 2
+    down, _ = directed(DIGITS)
+    numerator = down.multiply(failing.numerator, down.add(1, exp_minus(rate, DIGITS)[0]))
+    allowed = down.divide(numerator, 2 * failing.denominator)
 
     def enough(w: int) -> bool:
-        return Fraction(exp_minus(rate * (w + 1), DIGITS)[1]) <= allowed
+        return exp_minus(rate * (w + 1), DIGITS)[1] <= allowed
 
     least, most = -1, 1
     while not enough(most):

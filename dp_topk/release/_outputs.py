@@ -108,7 +108,7 @@ class Sets:
 class Left:
     """The items that are left for a round of peeling, loss(i) = (largest count left) - c_i.
 
-    Besides the items there may be dummies, all of one count. A dummy comes out as an empty list.
+    There may also be dummies, all of one count. A dummy comes out as an empty list.
     """
 
     def __init__(self, profile: Profile, dummies: int = 0, dummy_count: int = 0) -> None:

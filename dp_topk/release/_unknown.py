@@ -29,7 +29,7 @@ What is promised
 What is assumed
 ---------------
 A user adds at most 1 to each count. `limit` and k were chosen without looking at the data, and the
-names of items do not depend on it: an item is called the same whoever else is in the data.
+names of items do not depend on it: an item has the same name whoever else is in the data.
 
 Why it holds
 ------------
@@ -74,11 +74,11 @@ if L = k, there is one set only.)
     e^(r s).
 (3) w(nothing) and the sum of all w(S) depend on c_1, ..., c_L and h alone. Each of these is an
     order statistic and moves as counts do, and if an S of D corresponds to the S of D' with the
-    same ranks, their losses differ by at most s. So both sums differ by a factor of at most e^(r
-    s).
+    same ranks, their losses differ by at most s. So both sums differ by a factor of at most
+    e^(r s).
 
-The probabilities of nothing and of each S from G therefore differ by a factor of at most e^(2 r s)
-= e^epsilon, and all else has a probability of at most delta.
+The probabilities of nothing and of each S from G therefore differ by a factor of at most
+e^(2 r s) = e^epsilon, and all else has a probability of at most delta.
 
 How it is drawn
 ---------------
@@ -120,7 +120,7 @@ class Shares(NamedTuple):
 
 def limited(counts: Any, limit: int, names: Names) -> Limited:
     """The `limit` items with the largest counts among those that occur; ties go by name."""
-    if len(counts) == 0:
+    if hasattr(counts, "__len__") and len(counts) == 0:
         return Limited([], [], 0)
     profile, items_of = ranked(counts)
     occurring = int(profile.at_least(1))

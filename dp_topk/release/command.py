@@ -3,19 +3,20 @@
 import argparse
 import contextlib
 import csv
-import errno
+import functools
+import glob
 import hashlib
 import json
 import os
 import re
 import secrets
 import signal
+import stat
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from tempfile import gettempdir
 from typing import Any, NoReturn
 
 import numpy as np
@@ -59,6 +60,7 @@ NOT_PUBLIC = (
     "--domain FILE, or use --unknown-domain with --delta"
 )
 
+DELIMITERS = (",", "\t", ";", "|")
 LIMIT = 5  # times k: how many items can come out where there is no list, unless --limit says
 
 
@@ -96,7 +98,7 @@ def named(text: str) -> str:
     return text
 
 
-def parser() -> tuple[Parser, Parser, Parser]:
+def parser() -> tuple[Parser, dict[str, Parser]]:
     top = Parser(prog="dp-topk", description="Differentially private top-k selection.")
     top.add_argument("--version", action="version", version=software())
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -109,7 +111,14 @@ def parser() -> tuple[Parser, Parser, Parser]:
     )
     table = add.add_argument_group("input")
     table.add_argument(
-        "files", nargs="+", type=named, metavar="FILE", help="a table with named columns, or -"
+        "files",
+        nargs="+",
+        type=named,
+        metavar="FILE",
+        help="CSV, TSV, JSON lines or Parquet, plain or compressed; a folder or a pattern; or -",
+    )
+    table.add_argument(
+        "--table", type=named, metavar="NAME", help="the table, if FILE is a DuckDB database"
     )
     table.add_argument("--item", required=True, metavar="COLUMN", help="the column of items")
     source = table.add_mutually_exclusive_group(required=True)
@@ -226,14 +235,26 @@ def parser() -> tuple[Parser, Parser, Parser]:
         allow_abbrev=False,
     )
     book.add_argument("file", type=named, help="the ledger")
-    return top, add, book
+    ask = commands.add_parser(
+        "query",
+        help="print the query that counts users where the rows are",
+        description="Print the SQL that counts the users of each item, for a warehouse that has "
+        "the rows. Its answer goes to dp-topk release --item item --count users.",
+        allow_abbrev=False,
+    )
+    ask.add_argument("--user", required=True, metavar="COLUMN", help="the column of users")
+    ask.add_argument("--item", required=True, metavar="COLUMN", help="the column of items")
+    ask.add_argument("--table", required=True, metavar="TABLE", help="as in schema.table")
+    ask.add_argument("--max-items", type=whole, metavar="C", help="at most C items of each user")
+    ask.add_argument("--dialect", default="duckdb", help="duckdb, spark, bigquery or postgres")
+    return top, {"release": add, "ledger": book, "query": ask}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     closed = open_streams()
-    top, add, book = parser()
+    top, commands = parser()
     options = top.parse_args(arguments)
-    sub = book if options.command == "ledger" else add
+    sub = commands[options.command]
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, stop)
     try:
@@ -241,15 +262,15 @@ def main(arguments: Sequence[str] | None = None) -> None:
             raise BadInput("standard output is closed; use --output FILE, or leave it open")
         if options.command == "ledger":
             put_out(ledger.table(ledger.read(options.file)).encode())
+        elif options.command == "query":
+            put_out(asked(options).encode())
         else:
             run(options)
     except ValueError as error:
         sub.error(str(error))
     except OSError as error:
         where = f"cannot use {error.filename}: " if error.filename else ""
-        full = error.errno == errno.ENOSPC
-        hint = f"; rows are sorted out in {gettempdir()}, or where TMPDIR says" if full else ""
-        sub.error(f"{where}{error.strerror or error}{hint}")
+        sub.error(f"{where}{error.strerror or error}")
     except MemoryError:
         sub.error("the counts do not fit in memory")
     except KeyboardInterrupt:
@@ -277,6 +298,13 @@ def open_streams() -> bool:
     return closed
 
 
+def asked(options: argparse.Namespace) -> str:
+    from dp_topk import counting
+
+    settings = {"max_items": options.max_items, "dialect": options.dialect}
+    return counting.query(options.user, options.item, options.table, **settings) + "\n"
+
+
 # ---------------------------------------------------------------- what is to be done
 
 
@@ -297,6 +325,7 @@ def planned(options: argparse.Namespace) -> Release:
             "would give a user away; 1e-6 is usual, and it should be far below one in the number "
             "of users",
         ),
+        (options.table, len(options.files) == 1, "--table goes with one DuckDB database"),
         (options.limit, options.unknown_domain, "--limit goes with --unknown-domain only"),
         (options.whole, options.unknown_domain, "--whole goes with --unknown-domain only"),
         (
@@ -479,20 +508,29 @@ def noted(entry: ledger.Entry) -> dict[str, Any]:
 # ---------------------------------------------------------------- what goes in
 
 
+def source(options: argparse.Namespace) -> Any:
+    return (options.files[0], options.table) if options.table else options.files
+
+
 def counted(options: argparse.Namespace, listed: list[str] | None) -> tuple[list[str], Any]:
     """The items that can come out, and the number of users of each."""
-    from ._counting import Domain, count_users, read_counts
+    from dp_topk import counting  # and DuckDB with it, which takes its time
 
-    folder = os.environ.get("TMPDIR")
-    if folder and not os.path.isdir(folder):
-        raise BadInput(f"TMPDIR names {folder}, and there is no such folder; make it, or unset it")
-    (file,) = ("/dev/stdin" if name == "-" else name for name in options.files)
-    domain = Domain(listed)
+    limits: dict[str, Any] = {"memory_mb": options.memory, "progress": True}
     if options.user is not None:
-        counts = count_users(file, options.user, options.item, domain)
-    else:
-        counts = read_counts(file, options.item, options.count, domain)
-    return list(domain), counts
+        return counting.count_users(
+            source(options),
+            options.user,
+            options.item,
+            among=listed,
+            max_items=options.max_items,
+            **limits,
+        )
+    found = counting.read_counts(source(options), options.item, options.count, **limits)
+    if listed is None:
+        return found
+    known = dict(zip(found.items, found.counts.tolist(), strict=True))
+    return listed, [known.get(item, 0) for item in listed]
 
 
 def compare(options: argparse.Namespace, listed: list[str] | None) -> None:
@@ -515,12 +553,14 @@ def compare(options: argparse.Namespace, listed: list[str] | None) -> None:
 
 def rows_of_items(options: argparse.Namespace) -> dict[str, int]:
     """How many rows each item has."""
-    from collections import Counter
-
-    from ._counting import columns
+    from dp_topk.counting import Engine
 
     other = options.count if options.user is None else options.user
-    return Counter(item for _, (item, _) in columns(options.files[0], options.item, other))
+    columns = {"item": (options.item, "text"), "other": (other, "text")}
+    statement = "SELECT item, COUNT(*) AS number FROM rows GROUP BY item"
+    with Engine(source(options), options.memory, progress=True) as engine:
+        found = engine.answer(columns, statement, lambda: lambda place, row: None)
+    return dict(zip(found["item"].tolist(), found["number"].tolist(), strict=True))
 
 
 def read_domain(options: argparse.Namespace) -> list[str]:
@@ -529,10 +569,9 @@ def read_domain(options: argparse.Namespace) -> list[str]:
     Errors name lines and never what they hold: somebody may have named the data by mistake.
     """
     path = options.domain
-    for file in options.files:
-        source = "/dev/stdin" if file == "-" else file
+    for name in input_files(options):
         with contextlib.suppress(OSError):
-            if os.path.samefile(path, source):
+            if os.path.samefile(path, name):
                 raise BadInput(
                     f"--domain names the input itself, {path}, whose rows would become items; it "
                     "must be a public list, one item a line"
@@ -569,22 +608,23 @@ def refuse_rows(path: str, lines: list[str], options: argparse.Namespace) -> Non
         raise BadInput(
             f"{path} begins with {lines[0]!r}, the name of the column; it must list items only"
         )
-    delimiter, names = header(options.files[0])
     named = {options.item, options.count if options.user is None else options.user}
-    for mark in (",", "\t", ";", "|"):
+    for mark in DELIMITERS:
         if named <= set(fields(lines[0], mark)):
             raise BadInput(
                 f"{path} begins with the names of the input's columns, so its lines are rows; it "
                 "must list items only"
             )
-    if delimiter and len(names) > 1:
-        alike = sum(is_row(line, delimiter, len(names)) for line in lines)
-        if 2 * alike >= len(lines):
-            raise BadInput(
-                f"{path} looks like rows of the input: {alike} of its {len(lines)} lines have "
-                f"{len(names)} fields, as the input has columns; it must list items only, and if "
-                "these are items, give the input another delimiter"
-            )
+    delimiter, width = shape(options)
+    if not delimiter:
+        return
+    alike = sum(is_row(line, delimiter, width) for line in lines)
+    if 2 * alike >= len(lines):
+        raise BadInput(
+            f"{path} looks like rows of the input: {alike} of its {len(lines)} lines have {width} "
+            "fields, as the input has columns; it must list items only, and if these are items, "
+            "give the input another delimiter"
+        )
 
 
 def is_row(line: str, delimiter: str, width: int) -> bool:
@@ -597,17 +637,28 @@ def fields(line: str, delimiter: str) -> list[str]:
     return next(csv.reader([line], delimiter=delimiter), [])
 
 
-def header(file: str) -> tuple[str | None, list[str]]:
-    """The delimiter of a text file and the names of its columns; None if it is something else."""
-    if not os.path.isfile(file):  # what is read from a pipe would be missing later
-        return None, []
-    try:
-        with open(file, encoding="utf-8-sig") as text:
-            line = text.readline(1 << 17).rstrip("\r\n")
-    except (OSError, UnicodeDecodeError):
-        return None, []
-    delimiter = max(",\t;|", key=line.count)
-    return delimiter, fields(line, delimiter)
+def input_files(options: argparse.Namespace) -> Iterator[str]:
+    """The files of the input, also those in a folder or of a pattern."""
+    for name in options.files:
+        yield "/dev/stdin" if name == "-" else name
+        if os.path.isdir(name):
+            yield from (entry.path for entry in os.scandir(name))
+        elif not os.path.exists(name):
+            yield from glob.iglob(name)
+
+
+def shape(options: argparse.Namespace) -> tuple[str | None, int]:
+    """The delimiter and the number of columns of the first text file of the input, if any."""
+    from dp_topk._tables import CountingError, File, Form, Text
+
+    needed = [options.item, options.count if options.user is None else options.user]
+    for name in filter(os.path.isfile, input_files(options)):
+        if stat.S_ISREG(os.stat(name).st_mode):  # what is read from a pipe would be missing later
+            with contextlib.suppress(CountingError, OSError):
+                text = Text(File(name, functools.partial(open, name, "rb")), needed, Form())
+                if not text.json and len(text.columns) > 1:
+                    return text.delimiter, len(text.columns)
+    return None, 0
 
 
 # ---------------------------------------------------------------- what comes out

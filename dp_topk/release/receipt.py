@@ -64,7 +64,7 @@ class Release:
     d: the number of items on the public list; None if there is none.
     limit: how many of the most frequent items can come out where there is no list.
     max_items: at most this many items of each user were counted; None if there is no such bound.
-    counted: whether users were counted here, from rows, or elsewhere by whoever ran this.
+    counted: whether users were counted here, from rows, or elsewhere by the person who ran this.
     listed: whether the public items came as a list, or were declared to be public.
     """
 

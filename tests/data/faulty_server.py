@@ -154,7 +154,7 @@ def endless(handler, code=200, headers=None):
 
 
 def compressed(data, etag='"gz"', after=None):
-    """The data in a gzip transfer that nobody asked for, perhaps cut after some bytes."""
+    """The data in a gzip transfer that was not requested, perhaps cut after some bytes."""
 
     def answer(handler):
         body = gzip.compress(data)

@@ -1,16 +1,22 @@
 """Counting users: the same answer from every kind of source, or a sentence that names the row."""
 
-import bz2
 import gzip
 import io
-import lzma
-import zipfile
+import os
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
 
+import duckdb
 import numpy as np
+import pandas
 import pytest
 
-from dp_topk.counting import CountingError, count_users
+from dp_topk.counting import CountingError, Engine, _Feed, count_users, read_counts
 
+ROOT = Path(__file__).parents[2]
 ROWS = "user,item\nann,fig\nann,fig\nbob,fig\nann,plum\n"
 COUNTED = {"fig": 2, "plum": 1}
 
@@ -47,17 +53,6 @@ def refused(counted):
     return refused
 
 
-def zipped(data, **more):
-    file = io.BytesIO()
-    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in {"rows.csv": data, **more}.items():
-            archive.writestr(name.replace("__", "/"), content)
-    return file.getvalue()
-
-
-PACKED = {"gz": gzip.compress, "bz2": bz2.compress, "xz": lzma.compress, "zip": zipped}
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -80,10 +75,254 @@ def test_ways_to_write_the_same_rows(counted, text):
     assert counted(text) == COUNTED
 
 
-@pytest.mark.parametrize("kind", PACKED)
-def test_compressed_rows(counted, refused, kind):
-    rows = "user,item\n" + "".join(f"u{i % 1000},item {i % 77}\n" for i in range(30_000))
-    packed = PACKED[kind](rows.encode())
-    assert counted(packed) == counted(rows)
-    for damaged in (packed[: len(packed) // 2], packed[:-9], packed[:30]):
-        assert "rows.csv is " in refused(damaged)
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_line_breaks_inside_quotes_belong_to_the_value(counted, end):
+    values = ["fi\rg", "fi\ng", "fi\r\ng", "fig"]
+    rows = ["user,item", *(f'u1,"{value}"' for value in values), "u2,fig", ""]
+    assert counted(end.join(rows)) == dict.fromkeys(values, 1) | {"fig": 2}
+
+
+# Sources that are no text.
+
+
+def database(path, *more):
+    """A DuckDB database with the rows, which also writes them as Parquet."""
+    with duckdb.connect(path) as con:
+        con.execute('CREATE SCHEMA "my shop"')
+        con.execute('CREATE TABLE "my shop".sales (item VARCHAR, "user" VARCHAR, day DATE)')
+        con.execute(
+            """INSERT INTO "my shop".sales VALUES ('fig', 'ann', '2026-01-01'),
+            ('fig', 'ann', '2026-01-02'), ('fig', 'bob', NULL), ('plum', 'ann', NULL)"""
+        )
+        for copy in more:
+            con.execute(f"""COPY "my shop".sales TO '{copy}' (FORMAT parquet)""")
+
+
+def as_dict(found):
+    return dict(zip(found.items, found.counts.tolist(), strict=True))
+
+
+def test_databases_and_parquet(tmp_path):
+    database(tmp_path / "shop.db", tmp_path / "rows.parquet")
+    before = (tmp_path / "shop.db").read_bytes()
+    assert as_dict(count_users((tmp_path / "shop.db", "my shop.sales"), "user", "item")) == COUNTED
+    assert as_dict(count_users(tmp_path / "rows.parquet", "user", "item")) == COUNTED
+    assert (tmp_path / "shop.db").read_bytes() == before
+    packed = gzip.compress((tmp_path / "rows.parquet").read_bytes())
+    (tmp_path / "rows.parquet.gz").write_bytes(packed)
+    assert as_dict(count_users(tmp_path / "rows.parquet.gz", "user", "item")) == COUNTED
+    for source, sentence in {
+        (tmp_path / "shop.db", "nothing"): "there is no table 'nothing' of ",
+        tmp_path / "shop.db": "is a DuckDB database; name its table",
+    }.items():
+        with pytest.raises(CountingError, match=sentence):
+            count_users(source, "user", "item")
+    with pytest.raises(CountingError, match="row 3: no user in column 'day'; every row needs one"):
+        count_users(tmp_path / "rows.parquet", "day", "item")
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_tables_in_memory(library):
+    make = {"pandas": "DataFrame", "polars": "DataFrame", "pyarrow": "table"}[library]
+    table = getattr(pytest.importorskip(library), make)
+    rows = {"item": ["fig", "fig", "fig", "plum"], "user": ["ann", "ann", "bob", "ann"]}
+    assert as_dict(count_users(table(rows), "user", "item")) == COUNTED
+    assert as_dict(count_users(table(rows | {"user": [7, 7, 8, 7]}), "user", "item")) == COUNTED
+    counts = read_counts(table({"item": ["plum", "fig"], "users": [1, 2]}), "item", "users")
+    assert as_dict(counts) == COUNTED
+    with pytest.raises(CountingError, match="no column 'items'; did you mean 'item'"):
+        count_users(table(rows), "user", "items")
+    with pytest.raises(CountingError, match="row 2: no user in column 'user'"):
+        count_users(table(rows | {"user": ["ann", None, "bob", "ann"]}), "user", "item")
+
+
+def test_several_files_are_one_table(tmp_path, monkeypatch):
+    folder = tmp_path / "rows[1]"
+    folder.mkdir()
+    database(tmp_path / "shop.db", folder / "c.parquet")
+    (folder / "a.csv").write_text("user,item\nann,fig\n")
+    (folder / "b.csv.gz").write_bytes(gzip.compress(b"item;user\r\nkiwi;ann\r\nfig;cyd\r\n"))
+    (folder / ".hidden").write_text("x")
+    (folder / "_SUCCESS").write_text("")
+    expected = {"fig": 3, "kiwi": 1, "plum": 1}
+    files = [folder / name for name in ("a.csv", "b.csv.gz", "c.parquet")]
+    for source in (folder, files, tuple(files), [folder]):
+        assert as_dict(count_users(source, "user", "item")) == expected
+    monkeypatch.chdir(folder)
+    assert as_dict(count_users("[ab]*", "user", "item")) == {"fig": 2, "kiwi": 1}
+    for source in (str(tmp_path / "*.tsv"), tmp_path / "empty", []):
+        (tmp_path / "empty").mkdir(exist_ok=True)
+        with pytest.raises(CountingError, match="there is no file"):
+            count_users(source, "user", "item")
+    (folder / "a.csv").write_text("user,item\nann,fig,\n")
+    with pytest.raises(CountingError, match=r"a\.csv, line 2: 3 fields instead of 2"):
+        count_users(folder, "user", "item")
+
+
+# A public list, and at most some items of a user.
+
+
+def test_a_public_list_comes_before_the_limit(counted):
+    rows = "user,item\n" + "".join(f"{user},{item}\n" for user in "ab" for item in "uvwxyz")
+    assert counted(rows, among=["z", "q", "z"]) == {"q": 0, "z": 2}
+    for most in (1, 2, 3):
+        found = counted(rows, among=["x", "y", "z", "é"], max_items=most)
+        assert sum(found.values()) == 2 * most
+        assert found["é"] == 0
+    assert counted(rows, among=[]) == {}
+
+
+# What a row must be.
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("user,item\nann,fig\nann\n", "line 3: 1 fields instead of 2"),
+        ("user,item\nann,fig\n,fig\n", "line 3: no user in column 'user'"),
+        ('user,item\nann,fig\nann,""\n', "line 3: no item in column 'item'"),
+        ('user,item\nann,"fig\nann,fig\n', "do the quotes match"),
+        ('user,item\nann,"fig"x\n', "line 2: not a CSV"),
+        ("user,item\nann,fi\0g\n", "line 2: there is a NUL"),
+        ("user,item\nann,fig\n\nann,fig\n", "line 3: empty line between rows"),
+        ("user,Item\nann,fig\n", "no column 'item'; did you mean 'Item'?"),
+        ("user,item,item\nann,fig,fig\n", "2 columns called 'item'"),
+        ("ann,fig\nbob,fig\n", "its first line must name every column once"),
+        ("user,item\nann,fig\n".encode("utf-16"), "is UTF-16: save it as UTF-8"),
+        (b"user,item\nann,fig\nann,fig\xe9\n", "line 3: bytes that are not UTF-8; save the file"),
+        ("", "is empty"),
+    ],
+)  # fmt: skip
+def test_rows_that_are_not_right(refused, text, sentence):
+    assert sentence in refused(text)
+
+
+# Limits.
+
+
+def test_duckdb_reaches_nothing_but_what_it_was_given(tmp_path):
+    database(tmp_path / "other.db", tmp_path / "rows.parquet", tmp_path / "other.parquet")
+    (tmp_path / "other.csv").write_text(ROWS)
+    with Engine(tmp_path / "rows.parquet") as engine:
+        (table,) = engine._tables(["user", "item"])
+        with engine._connected() as con:
+            assert table.name.endswith("rows.parquet")
+            assert len(list(con.sql(f"FROM {table._source}").fetchall())) == 4
+            for statement in (
+                f"FROM read_csv('{tmp_path}/other.csv')",
+                f"FROM '{tmp_path}/other.parquet'",
+                f"FROM read_parquet('{tmp_path}/*.parquet')",
+                f"FROM read_text('{tmp_path}/other.csv')",
+                f"FROM glob('{tmp_path}/*')",
+                "FROM read_csv('http://127.0.0.1:9/rows.csv')",
+                f"COPY (SELECT 1) TO '{tmp_path}/made.csv'",
+                f"ATTACH '{tmp_path}/other.db' AS other",
+                "INSTALL httpfs",
+                "LOAD httpfs",
+                "SET enable_external_access = true",
+                "SET autoload_known_extensions = true",
+                "SET memory_limit = '9GB'",
+                "FROM ROWS",  # a variable of this module
+            ):
+                with pytest.raises(duckdb.Error):
+                    con.execute(statement).fetchall()
+    assert not (tmp_path / "made.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["a'b.csv", "x'); DROP TABLE rows; --.csv", '"q".csv', "[a]*.csv"])
+def test_names_of_files_and_columns_are_never_sql(counted, name):
+    assert counted(ROWS, name=name) == COUNTED
+    column = name.replace('"', "'")
+    assert counted(ROWS.replace("user", column), user=column) == COUNTED
+
+
+def test_temporary_files_are_private_and_disappear(tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    pairs = {"user": np.arange(3_000_000) // 2, "item": np.arange(3_000_000) % 1000}
+    modes, spilled = set(), []
+    execute = Engine._asked
+
+    def watched(self, *arguments):
+        modes.add(os.stat(self._folder).st_mode & 0o777)
+        self._memory = 30  # less than is allowed, so that a small table does not fit
+        done = threading.Event()
+
+        def watch():
+            while not done.wait(0.001):
+                spilled.extend(os.listdir(self._folder))
+
+        thread = threading.Thread(target=watch)
+        thread.start()
+        try:
+            return execute(self, *arguments)
+        finally:
+            done.set()
+            thread.join()
+
+    monkeypatch.setattr(Engine, "_asked", watched)
+    found = count_users(pandas.DataFrame(pairs), "user", "item")
+    assert found.counts.tolist() == [3000] * 1000
+    assert modes == {0o700}
+    assert spilled
+    assert os.listdir(tmp_path) == []
+
+
+def test_temporary_files_disappear_when_the_process_is_killed(tmp_path):
+    code = "from dp_topk.counting import count_users; count_users('rows', 'user', 'item')"
+    os.mkfifo(tmp_path / "rows")
+    (tmp_path / "tmp").mkdir()
+    environment = {"TMPDIR": str(tmp_path / "tmp"), "PYTHONPATH": str(ROOT)}
+    with (
+        subprocess.Popen([sys.executable, "-c", code], cwd=tmp_path, env=environment) as process,
+        open(tmp_path / "rows", "wb"),  # it has begun to read, and waits for rows
+    ):
+        (folder,) = os.listdir(tmp_path / "tmp")
+        process.kill()
+    for _ in range(6000):
+        if not os.path.exists(tmp_path / "tmp" / folder):
+            return
+        time.sleep(0.01)
+    pytest.fail("the folder is still there")
+
+
+def test_a_folder_for_temporary_files_must_exist(tmp_path, monkeypatch, refused):
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "nowhere"))
+    assert "which is no folder; make it, or name another" in refused(ROWS)
+
+
+def test_too_little_memory_is_refused(refused):
+    assert "allow at least 200 MB" in refused(ROWS, memory_mb=100)
+
+
+# Progress.
+
+
+class Terminal(io.StringIO):
+    def __init__(self):
+        super().__init__()
+        self.shown = threading.Event()
+
+    def isatty(self):
+        return True
+
+    def write(self, text):
+        if "rows" in text:
+            self.shown.set()
+        return super().write(text)
+
+
+def test_progress_is_shown_on_a_terminal_only(counted, monkeypatch, capfd):
+    assert counted(ROWS, progress=True) == COUNTED
+    assert capfd.readouterr() == ("", "")
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    fill = _Feed._fill
+
+    def slow(self, con):
+        fill(self, con)
+        terminal.shown.wait(60)
+
+    monkeypatch.setattr(_Feed, "_fill", slow)
+    assert counted(ROWS, progress=True) == COUNTED
+    assert "\r4 rows, 100%, 0 s left" in terminal.getvalue()
+    assert terminal.getvalue().endswith("\r\x1b[K")

@@ -39,8 +39,8 @@ def server():
 def test_an_edit_to_the_downloader_is_no_reason_to_count_again():
     files = imported_files(ROOT, "workflow.scripts.data.rule_counts")
     folder = "workflow/scripts/data"
-    assert {f"{folder}/{name}.py" for name in ("derive", "originals", "text")} <= files
-    assert not files & {f"{folder}/{name}.py" for name in ("download", "transfer", "addresses")}
+    assert {f"{folder}/{name}.py" for name in ("derive", "originals")} <= files
+    assert not files & {f"{folder}/{name}.py" for name in ("download",)}
 
 
 @pytest.mark.slow

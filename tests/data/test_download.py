@@ -36,8 +36,7 @@ from tests.data.faulty_server import (
 from workflow.scripts.common import InputError, logged
 from workflow.scripts.data import download as module
 from workflow.scripts.data.download import Patience, fetch, requests
-from workflow.scripts.data.formats import open_member
-from workflow.scripts.data.originals import link, linked, open_original, verify
+from workflow.scripts.data.originals import link, linked, open_member, open_original, verify
 
 HASTY = Patience(
     connect=5, read=5, slowest=1000, attempts=3, backoff=0.01, longest_wait=0.05, progress=0.1

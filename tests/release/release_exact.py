@@ -17,7 +17,7 @@ RATE = {relation: Fraction(1, 2 * drift) for relation, drift in DRIFT.items()}
 
 
 class Exhausted(Exception):
-    """The bit string has ended; `missing` more bits were asked for."""
+    """The bit string has ended; `missing` more bits are needed."""
 
     def __init__(self, missing):
         self.missing = missing
@@ -37,7 +37,7 @@ class Bits:
 
 
 def measures(draw, depth):
-    """How much of all bit strings of so many bits leads to each output, and how much to none yet.
+    """How much of all bit strings of this length leads to each output, and how much to none yet.
 
     The probability of an output lies between its measure and that plus the rest.
     """

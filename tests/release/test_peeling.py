@@ -215,7 +215,7 @@ def test_logarithms_are_enclosed():
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("epsilon", "delta"), [("1/2", "1/10"), ("1", "1e-3")])
 def test_privacy_in_fractions(relation, epsilon, delta):
-    """The least delta of all neighbours of three items: below what was asked for, and not 0."""
+    """The least delta of all neighbours of three items: below the given delta, and not 0."""
     epsilon, delta = Fraction(epsilon), Fraction(delta)
     worst = 0
     for k in (1, 2, 3):

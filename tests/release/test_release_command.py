@@ -479,7 +479,7 @@ def test_bad_options(refused, arguments, about):
     [
         ("ann,fig\nbob,fig\n", "no column 'user'"),
         ("user,item\nann,fig\nbob\n", "line 3"),
-        ("user,item\nann,fig\n,fig\n", "line 3, has no user in column 'user'"),
+        ("user,item\nann,fig\n,fig\n", "line 3: no user in column 'user'"),
         ('user,item\nann,"fig"s\n', "line 2"),
     ],
 )

@@ -174,7 +174,7 @@ def test_whole_is_exact(outputs, relation):
 
 
 def datasets(items=3, largest=3):
-    """All counts of so many items, as tuples."""
+    """All counts of this many items, as tuples."""
     return itertools.product(range(largest + 1), repeat=items)
 
 

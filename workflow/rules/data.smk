@@ -12,7 +12,7 @@ Mistakes in data surface first: downloads and counts have priority over all othe
 
 
 # No inputs: what was downloaded, or put there by hand, stays; the next rule verifies it again.
-# The output is but a link: whatever Snakemake does to it, the original stays where it is.
+# The output is only a link: whatever Snakemake does to it, the original stays where it is.
 rule download:
     output:
         "data/raw/{dataset}/verified/{filename}",
@@ -53,7 +53,7 @@ rule counts:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=500,
+        mem_mb=700,
         runtime=30,
     params:
         dataset="{dataset}",

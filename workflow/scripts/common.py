@@ -25,8 +25,8 @@ def require_usable_places():
     for folder in (".", ".snakemake", "data", "figures", "logs", "results"):
         if os.path.exists(folder) and not os.access(folder, os.W_OK):
             raise InputError(
-                f"{os.path.abspath(folder)} cannot be written; make it so, or have the results "
-                "elsewhere with `--directory FOLDER`"
+                f"{os.path.abspath(folder)} cannot be written to; change its permissions, or "
+                "write the results elsewhere with `--directory FOLDER`"
             )
 
 

@@ -4,42 +4,39 @@ How counts are read from a table stands in the config (`counts`): a column holds
 rows per value of a column are counted, or the users of each value.
 """
 
-import itertools
-import operator
-from collections import Counter
+import functools
 
 import numpy as np
 
+from dp_topk._tables import CountingError, File, Form, printable
+from dp_topk.counting import Engine, checked_count, query
 from workflow.scripts.common import InputError
-from workflow.scripts.data.distinct import DistinctUsers
-from workflow.scripts.data.formats import BLOCK
 from workflow.scripts.data.originals import linked, open_original, verify
 from workflow.scripts.data.profiles import (
     profile_of,
     read_profile,
     require_exact,
+    require_published,
     size,
     total,
     write_facts,
     write_profile,
 )
-from workflow.scripts.data.rows import open_table
 
 
-def file_counts(path, how):
+def file_counts(path, how, memory_mb=None):
     """The profile of the user's own table; `how` is the `counts` part of the config."""
-    with open(path, "rb", BLOCK) as file:
-        return counts_of(file, path, how)
+    return counts_of(File(str(path), functools.partial(open, path, "rb")), how, memory_mb)
 
 
-def downloaded_counts(path, download, how, embedded=None):
+def downloaded_counts(path, download, how, embedded=None, memory_mb=None):
     """The profile of a downloaded original, once that is verified.
 
     `embedded`: the profile that must come out, where that is known.
     """
     verify(path, download)
-    with open_original(path, download) as file:
-        profile = counts_of(file, path, how)
+    original = File(str(path), functools.partial(open_original, path, download))
+    profile = counts_of(original, how, memory_mb)
     if embedded is not None:
         _require_equal(path, profile, embedded)
     return profile
@@ -56,98 +53,99 @@ def _require_equal(path, found, embedded):
         )
 
 
-def counts_of(file, name, how):
-    """The profile of the table in an open (binary) file, called `name` in errors."""
-    with open_table(file, name, how) as table:
-        rows = itertools.islice(table, how.get("skip") or 0, None)
-        for column, value in (how.get("where") or {}).items():
-            rows = _rows_where(rows, table.index(column), str(value))
-        if how.get("profile"):
-            profile = _from_profile(table, rows)
-        elif column := how.get("column"):
-            if how.get("item"):
-                rows = _with_names_once(table, rows, how["item"])
-            profile = _from_column(table, rows, column)
-        elif how.get("distinct"):
-            profile = _from_distinct(table, rows, how["rows_per"], how["distinct"])
-        else:
-            profile = _from_rows_per(table, rows, how["rows_per"])
-    if not len(profile[0]):
-        raise InputError(f"{name} has no rows to count (after `skip` and `where`)")
-    require_exact(name, *profile)
+# The counts (n) and how many items have each (m), from `rows` with the columns of `_columns`.
+STATEMENTS = {
+    "profile": "SELECT n, SUM(m) AS m FROM rows WHERE m > 0 GROUP BY n",
+    "column": "SELECT n, COUNT(*) AS m FROM rows GROUP BY n",
+    "item": """SELECT n, COUNT(*) AS m, MAX(times) AS times
+        FROM (SELECT MAX(n) AS n, COUNT(*) AS times FROM rows GROUP BY item) GROUP BY n""",
+    "rows_per": """SELECT n, COUNT(*) AS m
+        FROM (SELECT COUNT(*) AS n FROM rows GROUP BY item) GROUP BY n""",
+    "distinct": f"""SELECT users AS n, COUNT(*) AS m
+        FROM ({query("user", "item", "rows")}) GROUP BY n""",
+}
+
+
+def counts_of(file, how, memory_mb=None):
+    """The profile of the table in a file."""
+    order = ("profile", "distinct", "item", "column", "rows_per")
+    statement = STATEMENTS[next(kind for kind in order if how.get(kind))]
+    columns = _columns(how)
+    filters = how.get("where") or {}
+    where = {f"where {number}": str(value) for number, value in enumerate(filters.values())}
+    texts = zip(where, ((column, "text") for column in filters), strict=True)
+    form = Form(how.get("delimiter"), how.get("names"), how.get("absorb"), loose=True)
+    try:
+        with Engine(file, memory_mb, form=form, any_bytes=True) as engine:
+            found = engine.answer(
+                columns | dict(texts),
+                statement,
+                functools.partial(_check, columns, how.get("skip") or 0, where),
+                skip=how.get("skip") or 0,
+                where=where,
+                doubtful=lambda found: "times" in found and (found["times"] > 1).any(),
+            )
+    except CountingError as error:
+        raise InputError(f"{error}{error.shown}") from None
+    if not len(found["n"]):
+        raise InputError(f"{file.name} has no rows to count (after `skip` and `where`)")
+    profile = profile_of(found["n"], np.minimum(found["m"].astype(float), 2.0**60))
+    require_exact(file.name, *profile)
     return profile
 
 
-def _rows_where(rows, at, value):
-    return (row for row in rows if row[at] == value)
+def _columns(how):
+    """What the statement calls each column of the table, and what that holds."""
+    if how.get("profile"):
+        return {"n": ("count", "count"), "m": ("items", "count")}
+    named = {"n": (how.get("column"), "count"), "item": (how.get("item"), "key")}
+    if how.get("rows_per"):
+        named = {"item": (how["rows_per"], "key"), "user": (how.get("distinct"), "key")}
+    return {name: about for name, about in named.items() if about[0]}
 
 
-def _from_column(table, rows, column):
-    at = table.index(column)
-    return profile_of(np.fromiter((table.number(row[at], column) for row in rows), np.int64))
+def _check(columns, skip, where):
+    """A function that refuses a row which is not right; it is called for every row in turn."""
+    seen, rows = set(), 0
+
+    def check(place, row):
+        nonlocal rows
+        rows += 1
+        if rows <= skip or any(row[name] != value for name, value in where.items()):
+            return
+        for name, (column, kind) in columns.items():
+            if kind == "count":
+                checked_count(place, row[name], column)
+            elif not row[name]:
+                raise CountingError(f"{place}: nothing in column {column!r}; every row needs it")
+        if "n" in columns and "item" in columns:
+            if row["item"] in seen:
+                raise CountingError(
+                    f"{place}: an item a second time in column {columns['item'][0]!r}; each must "
+                    "have one row (take away `item` if these are different items)",
+                    f"; it is {printable(row['item'][:40])!r}",
+                )
+            seen.add(row["item"])
+
+    return check
 
 
-def _with_names_once(table, rows, column):
-    """The rows, as long as no item comes a second time: that is almost always a mistake."""
-    at, seen = table.index(column), {""}
-    for row in rows:
-        if (name := row[at]) in seen:
-            again = f"{name[:40]!r} a second time" if name else "nothing"
-            raise table.error(
-                f"{again} in column {column!r}; each item must have one row and a name (take "
-                "away `item` if these are different items)"
-            )
-        seen.add(name)
-        yield row
-
-
-def _from_rows_per(table, rows, column):
-    tally = Counter(map(operator.itemgetter(table.index(column)), rows))
-    if "" in tally:
-        raise InputError(
-            f"{table.name} has {tally['']:,} rows with nothing in column {column!r}; fill them "
-            "in, or take them out"
-        )
-    return profile_of(np.fromiter(tally.values(), np.int64, len(tally)))
-
-
-def _from_distinct(table, rows, column, user_column):
-    users = DistinctUsers()
-    users.add(_pairs(table, rows, column, user_column))
-    return profile_of(users.counts())
-
-
-def _pairs(table, rows, column, user_column):
-    of_item, of_user = table.index(column), table.index(user_column)
-    for row in rows:
-        item, user = row[of_item], row[of_user]
-        if not (item and user):
-            raise table.error(f"nothing in column {(user_column if item else column)!r}")
-        yield item, user
-
-
-def _from_profile(table, rows):
-    count, items = table.index("count"), table.index("items")
-    pairs = np.fromiter(
-        ((table.number(row[count], "count"), table.number(row[items], "items")) for row in rows),
-        dtype=np.dtype((np.int64, 2)),
-    )
-    pairs = pairs[pairs[:, 1] > 0]
-    return profile_of(pairs[:, 0], pairs[:, 1])
-
-
-def make_counts(dataset, source, raw, counts, facts, ks, how=None, download=None, embedded=None):
+def make_counts(
+    dataset, source, raw, counts, facts, ks, how=None, download=None, embedded=None, memory_mb=None
+):
     """Write the profile of a dataset to `counts`, and what is known of it to `facts`.
 
     ks: how many items are to be selected; a dataset that has fewer than each is refused here,
     before anything else is computed.
+    memory_mb: how much memory DuckDB may take.
     """
     if source == "embedded":
-        profile = read_profile(raw)  # as the repository ships it
+        require_published(raw)
+        profile = read_profile(raw)
     elif source == "download":
-        profile = downloaded_counts(linked(raw), download, how, embedded)
+        profile = downloaded_counts(linked(raw), download, how, embedded, memory_mb)
     else:
-        profile = file_counts(raw, how)
+        profile = file_counts(raw, how, memory_mb)
     print(f"{dataset}: {size(profile[1]):,} items, total {total(*profile):,}", flush=True)
     _compare_with_ks(dataset, size(profile[1]), ks)
     write_profile(counts, *profile)

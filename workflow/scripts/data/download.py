@@ -26,8 +26,16 @@ import requests
 import urllib3
 
 from workflow.scripts.common import InputError
-from workflow.scripts.data.formats import BLOCK, is_zip, open_member
-from workflow.scripts.data.originals import fault, is_loopback, page, urls, verify
+from workflow.scripts.data.originals import (
+    BLOCK,
+    fault,
+    is_loopback,
+    is_zip,
+    open_member,
+    page,
+    urls,
+    verify,
+)
 
 KAGGLE = "https://www.kaggle.com/api/v1"
 

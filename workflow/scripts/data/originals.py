@@ -12,8 +12,11 @@ import os
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from dp_topk import _tables
+from dp_topk._tables import is_zip
 from workflow.scripts.common import InputError
-from workflow.scripts.data.formats import BLOCK, is_zip, open_member
+
+BLOCK = 1 << 16
 
 
 def link(verified, original):
@@ -40,6 +43,16 @@ def verify(path, download):
             f"{path} is not the expected original: {wrong}; delete it, then run again or put "
             f"the file from {page(download)} there"
         )
+
+
+@contextlib.contextmanager
+def open_member(archive, member, max_bytes=None):
+    """Open one file inside a zip for reading."""
+    try:
+        with _tables.open_member(archive, member, max_bytes) as file:
+            yield file
+    except _tables.CountingError as error:
+        raise InputError(str(error)) from None
 
 
 @contextlib.contextmanager

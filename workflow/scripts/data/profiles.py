@@ -56,6 +56,23 @@ def write_profile(path, counts, items):
         file.writelines(_encoded(counts, items))
 
 
+def require_published(path):
+    """Refuse a profile that is listed in the file sha256sums beside it, with another checksum.
+
+    One that is not listed was added by somebody, and may be anything.
+    """
+    sums = Path(path).with_name("sha256sums")
+    lines = sums.read_text(encoding="utf-8").splitlines() if sums.exists() else []
+    for line in lines:
+        expected, name = line.split()
+        if name == Path(path).name and _sha256([Path(path).read_bytes()]) != expected:
+            raise InputError(
+                f"{path} was cut short or altered: its sha256 is not the published one in {sums}; "
+                f"restore it (git checkout {name}), or use counts of your own under "
+                "another name, with source: file and counts: {profile: true}"
+            )
+
+
 def read_profile(path, facts=None):
     """Read a profile as two int64 arrays: counts (strictly descending) and items.
 

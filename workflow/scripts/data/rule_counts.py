@@ -15,4 +15,6 @@ with logged(snakemake.log[0]):
         counts=snakemake.output.counts,
         facts=snakemake.output.facts,
         ks=snakemake.params.ks,
+        # The rest is for Python itself and for what DuckDB does not count.
+        memory_mb=snakemake.resources.mem_mb - 200,
     )

@@ -1,0 +1,168 @@
+"""Benchmark of counting: processor seconds, time and peak memory, beside the bare query on DuckDB.
+
+    python -m benchmarks.counting             # 20 million rows, and 25 million like MovieLens
+    python -m benchmarks.counting 200000      # another number of rows; nothing is refused
+
+Both run on one thread with the same limit of memory, each time in a process of its own. The bare
+query is `dp_topk.counting.query` on DuckDB's reader of the same file: it takes what it gets. Exits
+with an error where a limit below is exceeded.
+"""
+
+import functools
+import multiprocessing
+import resource
+import sys
+import tempfile
+import time
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import duckdb
+import numpy as np
+
+from dp_topk.counting import count_users, query
+from workflow.scripts.data.derive import file_counts
+from workflow.scripts.data.profiles import read_profile
+
+PROFILE = Path(__file__).parents[1] / "data/embedded/movies.csv"
+MEMORY_MB = 500
+ROWS = 20_000_000
+MOST_TIMES_BARE = 1.3  # processor seconds
+MOST_SECONDS = 10  # of the processor, for ROWS rows of CSV
+MOST_ABOVE_LIMIT_MB = 200
+
+
+# ---------------------------------------------------------------- rows
+
+
+def generate(folder, rows):
+    """Rows of 2 million users and 200,000 items, some of them more than once, in three formats."""
+    rng = np.random.default_rng(20)
+    user = rng.integers(0, 2_000_000, rows)
+    item = np.minimum(rng.zipf(1.3, rows), 200_000)
+    names = "SELECT 'user' || user AS user, 'item' || item AS item FROM numbers"
+    write({"user": user, "item": item}, names, [folder / f"rows.{end}" for end in ENDS])
+
+
+def generate_movies(folder, rows):
+    """Ratings from which the embedded profile of the movies must come out, rows shuffled."""
+    rng = np.random.default_rng(25)
+    counts, items = read_profile(PROFILE)
+    ids = rng.choice(209_171, size=items.sum(), replace=False) + 1
+    movies = rng.permutation(np.repeat(ids, np.repeat(counts, items)))
+    columns = {
+        "userId": np.sort(rng.integers(1, 162_542, len(movies))),
+        "movieId": movies,
+        "rating": rng.integers(1, 11, len(movies)) / 2,
+        "timestamp": rng.integers(789_652_009, 1_574_327_703, len(movies)),
+    }
+    write(columns, "SELECT * FROM numbers", [folder / "movies.csv"])
+
+
+def generate_long(folder, rows):
+    """One user whose identifier has 60 kB, in 30,000 rows."""
+    user = "u" * 60_000
+    with open(folder / "long.csv", "w") as file:
+        file.write("user,item\n")
+        file.writelines(f"{user},item{row % 100}\n" for row in range(30_000))
+
+
+def write(columns, statement, paths):
+    with duckdb.connect() as con:
+        con.execute("SET enable_progress_bar = false")
+        con.register("numbers", columns)
+        for path in paths:
+            con.execute(f"COPY ({statement}) TO '{path}'")
+
+
+# ---------------------------------------------------------------- counting
+
+
+def ours(path):
+    found = count_users(path, "user", "item", memory_mb=MEMORY_MB)
+    return dict(zip(found.items, found.counts.tolist(), strict=True))
+
+
+def bare(path):
+    reader = f"read_{'parquet' if path.suffix == '.parquet' else 'csv'}('{path}'"
+    reader += ")" if path.suffix == ".parquet" else ", all_varchar=true, max_line_size=2097152)"
+    settings = {"memory_limit": f"{MEMORY_MB}MB", "threads": 1, "temp_directory": str(path.parent)}
+    with duckdb.connect(config=settings) as con:
+        con.execute("SET enable_progress_bar = false")
+        con.execute(f"CREATE VIEW rows AS FROM {reader}")
+        return dict(con.execute(query("user", "item", "rows")).fetchall())
+
+
+def movies(path, **how):
+    profile = file_counts(path, {"rows_per": "movieId"} | how, MEMORY_MB)
+    return [part.tolist() for part in profile]
+
+
+def measured(action, path):
+    """What an action gives, and its processor seconds, seconds and peak memory in MB."""
+    start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
+    found = action(path)
+    after = resource.getrusage(resource.RUSAGE_SELF)
+    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    peak = after.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
+    return found, processor, time.perf_counter() - start, peak
+
+
+def in_a_process_of_its_own(function, *arguments):
+    """The answer of a function; what others needed is not in its memory."""
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        return process.submit(function, *arguments).result()
+
+
+# ---------------------------------------------------------------- the table
+
+ENDS = ("csv", "csv.gz", "parquet")
+
+
+def row(faults, what, path, action, other=None):
+    """Print a line of the table, and note what exceeds a limit; give what was found."""
+    found, processor, seconds, peak = in_a_process_of_its_own(measured, action, path)
+    cells = [what, f"{path.stat().st_size / 1e6:,.0f} MB", f"{processor:.1f} s", f"{seconds:.1f} s"]
+    cells.append(f"{peak:.0f} MB")
+    if peak > MEMORY_MB + MOST_ABOVE_LIMIT_MB:
+        faults.append(f"{what}: {peak:.0f} MB with a limit of {MEMORY_MB} MB")
+    if other:
+        expected, alone, alone_seconds, alone_peak = in_a_process_of_its_own(measured, other, path)
+        cells += [f"{alone:.1f} s", f"{alone_seconds:.1f} s", f"{alone_peak:.0f} MB"]
+        cells.append(f"{processor / alone:.2f}")
+        if processor > MOST_TIMES_BARE * alone:
+            faults.append(f"{what}: {processor / alone:.2f} times the bare query")
+        if found != expected:
+            faults.append(f"{what}: other counts than the bare query")
+    if path.suffix == ".csv" and other and processor > MOST_SECONDS:
+        faults.append(f"{what}: more than {MOST_SECONDS} s of the processor")
+    print("|", " | ".join(cells + ["–"] * (9 - len(cells))), "|", flush=True)
+    return found
+
+
+def main(rows=ROWS):
+    faults = []
+    print("| rows | size | processor | time | peak | bare: processor | time | peak | ratio |")
+    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        in_a_process_of_its_own(generate, folder, rows)
+        for end in ENDS:
+            path = folder / f"rows.{end}"
+            row(faults, f"{rows:,}, {end}", path, ours, bare)
+            path.unlink()
+        in_a_process_of_its_own(generate_long, folder, rows)
+        row(faults, "30,000 of a user with 60 kB", folder / "long.csv", ours)
+        (folder / "long.csv").unlink()
+        in_a_process_of_its_own(generate_movies, folder, rows)
+        found = row(faults, "MovieLens, rows", folder / "movies.csv", movies)
+        if found != [part.tolist() for part in read_profile(PROFILE)]:
+            faults.append("the profile is not the one that was generated")
+        users = functools.partial(movies, distinct="userId")
+        row(faults, "MovieLens, users", folder / "movies.csv", users)
+    if faults and rows == ROWS:
+        sys.exit("error: " + "; ".join(faults))
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:]))
