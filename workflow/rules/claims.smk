@@ -47,10 +47,9 @@ rule claims:
         trials="results/trials.csv",
         timing="results/timing_summary.csv",
         gaps="results/gaps.csv",
-        histograms="results/histograms.csv",
         agreement="results/agreement.csv",
-        digests=published_digests(plan),
-        mechanisms=plan.code_of("joint_alg1"),
+        statements=plan.here("workflow/statements.csv"),
+        words=plan.here("workflow/words.csv"),
         step=plan.code_of_step("claims.rule_claims"),
         lock=LOCK,
     output:
@@ -68,6 +67,7 @@ rule claims:
     params:
         neighbors=plan["neighbors"],
         delta=plan["delta"],
+        labels=plan.labels(*plan["variants"]),
     message:
         "Checking the statements of the paper"
     script:

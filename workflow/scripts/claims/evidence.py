@@ -1,37 +1,36 @@
-"""The tables of a run, and questions to them that the checks ask."""
+"""The tables of a run, and the cells that statements need of them."""
 
-import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 import pandas as pd
 
-from workflow.scripts.claims.judging import NOT_CHECKED, NotChecked, Outcome, all_of
+from dp_topk import mechanisms
+from workflow.scripts.claims.words import ALL_K, Cells
 from workflow.scripts.data.status import STATUS
-from workflow.scripts.results.comparing import LEVEL, Cells, rank_z
-from workflow.scripts.results.tables import QUARTILES
+from workflow.scripts.results.comparing import LEVEL, holm, rank_z, two_sided
 
-# "Large" and "small" datasets are read as those with large and with small gaps between counts:
-# Foods has the most items of all, but the paper counts it with Games.
-LARGE = ("books", "movies", "news", "tweets")
-SMALL = ("foods", "games")
-SIX = ("books", "foods", "games", "movies", "news", "tweets")
+METRICS = {"linf": "ℓ∞", "l1": "ℓ1", "k_relative": "k-relative"}
 PEELING = ("pnf_peel", "cdp_peel")
-# The error measures of definition 2.2, and how statements call them.
-MEASURES = {"linf": "ℓ∞", "l1": "ℓ1", "k_relative": "k-relative"}
 
-PAPER_NAMES = {
-    "joint": "Joint",
-    "joint_alg1": "Algorithm 1",
-    "pnf_peel": "PNF-Peel",
-    "pnf_peel_alg2": "Algorithm 2",
-    "cdp_peel": "CDP-Peel",
-    "cdp_peel_alg3": "Algorithm 3",
-    "pnf_joint": "PNF-Joint",
-    "laplace": "Laplace",
-    "laplace_c1": "Laplace for one item",
-    "gamma": "Gamma",
-}
+
+class NotChecked(Exception):
+    """This run lacks what a check needs; the message says all that is missing."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """A verdict, the numbers behind it, and the datasets that they rest on."""
+
+    verdict: str
+    found: str
+    datasets: tuple = ()
+
+
+def listed(names):
+    """'a, b and c'."""
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
 
 
 @dataclass
@@ -43,16 +42,24 @@ class Results:
     trials: pd.DataFrame | None = None
     timing: pd.DataFrame | None = None
     gaps: pd.DataFrame | None = None
-    histograms: pd.DataFrame | None = None
     agreement: pd.DataFrame | None = None
-    digest: str | None = None
-    kept_digest: str | None = None
     neighbors: str = "add-remove"
     delta: float = 1e-6
+    labels: dict = field(default_factory=dict)  # of variants; those of mechanisms are found
 
     def __post_init__(self):
-        self._facts = self.datasets.set_index("dataset").to_dict("index")
-        self._trials, self._quartiles, self._compared = None, None, {}
+        self.facts = self.datasets.set_index("dataset").to_dict("index")
+        self._compared, self._trials, self._medians = {}, {}, {}
+        if self.trials is None or self.errors is None:
+            return
+        trials, errors = (t[t["epsilon"] == 1] for t in (self.trials, self.errors))
+        columns = {name: trials[name].to_numpy() for name in ("loss", *METRICS, "linf_index")}
+        for (*key, k), rows in trials.groupby(["dataset", "mechanism", "k"]).indices.items():
+            cell = {name: column[rows] for name, column in columns.items()}
+            self._trials.setdefault(tuple(key), {})[int(k)] = cell
+        names = ("dataset", "mechanism", "metric", "k", "median")
+        for *key, k, median in zip(*(errors[name].tolist() for name in names), strict=True):
+            self._medians.setdefault(tuple(key), {})[k] = median
 
     def table(self, name):
         table = getattr(self, name)
@@ -60,207 +67,113 @@ class Results:
             raise NotChecked(f"This run has no table of {name}.")
         return table
 
-    def dataset(self, name):
-        """The row of a dataset, as a dict."""
-        if name not in self._facts:
-            raise NotChecked(f"This run leaves out {name}.")
-        return self._facts[name]
+    def require(self, datasets=(), names=()):
+        """Say at once all that this run lacks of the paper's setting, datasets and mechanisms."""
+        lacks = []
+        absent = [name for name in datasets if name not in self.facts]
+        if absent:
+            lacks.append(f"leaves out {listed(absent)}")
+        if names and (self.neighbors != "add-remove" or self.delta != 1e-6):
+            lacks.append("has another setting than the paper's (add-remove neighbours, δ = 10⁻⁶)")
+        there = [name for name in datasets if name in self.facts] or list(self.facts)
+        without = [name for name in names if any((d, name) not in self._trials for d in there)]
+        if without:
+            lacks.append(f"has no trials of {listed(without)} at ε = 1")
+        if lacks:
+            raise NotChecked(f"This run {listed(lacks)}.")
 
-    def title(self, name):
-        return self.dataset(name)["title"]
+    # ---------------------------------------------------------------- names
+
+    def title(self, dataset):
+        return self.facts[dataset]["title"]
+
+    def label(self, mechanism):
+        """What the paper calls a mechanism, or the label of a variant."""
+        if mechanism not in self.labels:
+            try:
+                known = mechanisms.get(mechanism)
+                self.labels[mechanism] = known.paper_name or known.label
+            except ValueError:  # a variant that this run does not have
+                self.labels[mechanism] = mechanism
+        return self.labels[mechanism]
+
+    def named(self, numbers, form=",.3g"):
+        """'Books 2.1, Foods 3'."""
+        return ", ".join(f"{self.title(name)} {x:{form}}" for name, x in numbers.items())
 
     def not_real(self, datasets):
         """Those of the datasets whose counts are not the original's, and what they are."""
-        status = {self.title(name): self.dataset(name)["status"] for name in datasets}
+        status = {self.title(name): self.facts[name]["status"] for name in datasets}
         return "; ".join(f"{title}: {STATUS[s]}" for title, s in status.items() if s != "real")
 
-    def on_each(self, datasets, judge):
-        """Judge each dataset by itself; `judge(dataset)` gives a verdict and a text."""
-        parts = {name: judge(name) for name in datasets}
-        text = "; ".join(f"{self.title(name)} {part}" for name, (_, part) in parts.items())
-        verdict = all_of(verdict for verdict, _ in parts.values())
-        if verdict == NOT_CHECKED:
-            raise NotChecked(f"There is nothing to compare: {text}.")
-        return Outcome(verdict, text, tuple(datasets))
+    # ---------------------------------------------------------------- numbers
 
-    # ---------------------------------------------------------------- the paper's setting
+    def trials_of(self, dataset, mechanism):
+        """{k: {metric: array of trials}}, in ascending order of k."""
+        return dict(sorted(self._trials[dataset, mechanism].items()))
 
-    def trials_of(self, dataset, mechanism, metric):
-        """The trials at each k."""
-        self._require(dataset, mechanism)
-        return {k: cell[metric] for k, cell in self._trials[dataset, mechanism].items()}
+    def medians(self, dataset, mechanism, metric):
+        """A series over k."""
+        return pd.Series(self._medians[dataset, mechanism, metric], dtype=float).sort_index()
 
-    def quartile(self, dataset, mechanism, metric, at_most=math.inf, name="median"):
-        """k in ascending order, and the medians (or another quartile) at them."""
-        self._require(dataset, mechanism)
-        cells = self._quartiles[name][dataset, mechanism, metric]
-        k = sorted(i for i in cells if i <= at_most)
-        return np.array(k), np.array([cells[i] for i in k])
+    def cells(self, this, rivals, datasets, metrics, band=ALL_K, corrected=True):
+        """The cells that a mechanism shares with its rivals; `words` says what is won.
 
-    def _require(self, dataset, mechanism):
-        self.dataset(dataset)
-        if self._trials is None:
-            self._read_paper_setting()
-        if (dataset, mechanism) not in self._trials:
-            raise NotChecked(f"This run has no trials of {mechanism} on {dataset} at epsilon 1.")
+        Columns: rival, dataset, metric, k, the medians a and b, ratio, significant (Holm over all
+        rows, unless not `corrected`), win, loss, zero (a tie at 0) and ranks (a tie at 0 whose
+        ranks differ).
+        """
+        self.require(datasets, (this, *rivals))
+        parts = {
+            (rival, dataset, metric): part[(band[0] <= part[:, 0]) & (part[:, 0] <= band[1])]
+            for rival in rivals
+            for dataset in datasets
+            for metric in metrics
+            for part in [self._all_k(dataset, this, rival, metric)]
+        }
+        without = [
+            name for name in datasets if any(not len(parts[key]) for key in parts if key[1] == name)
+        ]
+        if without:
+            raise NotChecked(f"This run has no k from {band[0]} to {band[1]} on {listed(without)}.")
+        names = np.repeat(np.array(list(parts)), [len(part) for part in parts.values()], axis=0)
+        k, a, b, chance = np.concatenate(list(parts.values())).T
+        significant = holm(chance) if corrected else chance <= LEVEL
+        zero = (a == 0) & (b == 0)
+        return Cells(
+            **dict(zip(("rival", "dataset", "metric"), names.T, strict=True)),
+            k=k.astype(int),
+            a=a,
+            b=b,
+            ratio=(b + 1) / (a + 1),
+            significant=significant,
+            win=(a < b) & significant,
+            loss=(a > b) & significant,
+            zero=zero,
+            ranks=zero & significant,
+        )
 
-    def _read_paper_setting(self):
-        trials, errors = self.table("trials"), self.table("errors")
-        if self.neighbors != "add-remove" or self.delta != 1e-6:
-            raise NotChecked("The paper's setting is add-remove neighbours and delta = 1e-6.")
-        trials, errors = trials[trials["epsilon"] == 1], errors[errors["epsilon"] == 1]
-        columns = {metric: trials[metric].to_numpy() for metric in (*MEASURES, "linf_index")}
-        self._trials = {}
-        for (dataset, mechanism, k), rows in trials.groupby(
-            ["dataset", "mechanism", "k"]
-        ).indices.items():
-            cell = {metric: column[rows] for metric, column in columns.items()}
-            self._trials.setdefault((dataset, mechanism), {})[int(k)] = cell
-        self._quartiles = {name: {} for name in QUARTILES}
-        keys = [errors[name].tolist() for name in ("dataset", "mechanism", "metric", "k")]
-        for name, cells in self._quartiles.items():
-            for *key, k, value in zip(*keys, errors[name].tolist(), strict=True):
-                cells.setdefault(tuple(key), {})[k] = value
-
-    # ---------------------------------------------------------------- two mechanisms
-
-    def cells(self, datasets, a, b, *metrics, at_least=1, at_most=math.inf):
-        """Mechanism `a` against mechanism `b`, in every cell that both have."""
-        columns = {name: [] for name in ("dataset", "metric", "k", "a", "b", "z")}
-        for dataset in datasets:
-            for metric in metrics:
-                rows = self._all_k(dataset, a, b, metric)
-                rows = [row for row in rows if at_least <= row[0] <= at_most]
-                if not rows:
-                    raise NotChecked(
-                        f"This run has no k from {at_least} to {at_most} at which both {a} and "
-                        f"{b} ran on {dataset}."
-                    )
-                columns["dataset"] += [dataset] * len(rows)
-                columns["metric"] += [metric] * len(rows)
-                for name, values in zip(("k", "a", "b", "z"), zip(*rows, strict=True), strict=True):
-                    columns[name] += values
-        arrays = {name: np.array(values) for name, values in columns.items()}
-        return Cells(**arrays, level=LEVEL / len(arrays["k"]))
-
-    def _all_k(self, dataset, a, b, metric):
-        """(k, median of a, median of b, z score); kept, because many claims ask the same."""
-        key = dataset, a, b, metric
+    def _all_k(self, dataset, this, rival, metric):
+        """Rows (k, medians, chance of such ranks); kept, because many statements need the same."""
+        key = dataset, this, rival, metric
         if key not in self._compared:
-            of_a, of_b = (self.trials_of(dataset, name, metric) for name in (a, b))
-            median = {
-                name: dict(zip(*self.quartile(dataset, name, metric), strict=True))
-                for name in (a, b)
-            }
-            self._compared[key] = [
-                (k, median[a][k], median[b][k], rank_z(of_a[k], of_b[k]))
-                for k in sorted(set(of_a) & set(of_b))
+            a, b = (self._trials[dataset, name] for name in (this, rival))
+            medians = [self._medians[dataset, name, metric] for name in (this, rival)]
+            rows = [
+                (k, medians[0][k], medians[1][k], two_sided(rank_z(a[k][metric], b[k][metric])))
+                for k in sorted(a.keys() & b.keys())
             ]
+            self._compared[key] = np.array(rows).reshape(-1, 4)
         return self._compared[key]
 
-    def best_of_three(self, datasets, *metrics, **range_of_k):
-        """Joint against both peeling mechanisms, at the same cells."""
-        pnf, cdp = (self.cells(datasets, "joint", b, *metrics, **range_of_k) for b in PEELING)
-        if not np.array_equal(pnf.k, cdp.k):
-            raise NotChecked("The peeling mechanisms ran at different k.")
-        return BestOfThree(pnf, cdp)
-
-    # ---------------------------------------------------------------- time
-
-    def seconds(self, *mechanisms, dataset=None):
+    def seconds(self, *names, dataset=None):
         """Median times: a row for each k at which all of the mechanisms were timed."""
         timing = self.table("timing")
         if dataset is not None:
             timing = timing[timing["dataset"] == dataset]
         times = timing.pivot(index="k", columns="mechanism", values="median")
-        times = times.reindex(columns=list(mechanisms)).dropna()
+        times = times.reindex(columns=list(names)).dropna()
         if times.empty:
-            names = ", ".join(mechanisms)
             where = "" if dataset is None else f" on {dataset}"
-            raise NotChecked(f"This run has no k at which all of {names} were timed{where}.")
+            raise NotChecked(f"This run has no k at which {listed(names)} were timed{where}.")
         return times
-
-
-@dataclass(frozen=True)
-class BestOfThree:
-    """Is Joint the best of Joint, PNF-Peel and CDP-Peel? Answers as Cells do.
-
-    Joint is `lower` where neither of the others is below it: a tie counts as best.
-    """
-
-    pnf: Cells
-    cdp: Cells
-
-    def __len__(self):
-        return len(self.pnf)
-
-    @property
-    def dataset(self):
-        return self.pnf.dataset
-
-    @property
-    def lower(self):
-        return ~self.higher
-
-    @property
-    def higher(self):
-        return self.pnf.higher | self.cdp.higher
-
-    @property
-    def surely_lower(self):
-        return self.pnf.surely_lower & self.cdp.surely_lower
-
-    @property
-    def surely_higher(self):
-        return self.pnf.surely_higher | self.cdp.surely_higher
-
-    @property
-    def open(self):
-        return self.pnf.open | self.cdp.open
-
-    @property
-    def lead(self):
-        """The factor by which the better peeling mechanism is above Joint."""
-        return replace(self.pnf, b=np.minimum(self.pnf.b, self.cdp.b)).factor
-
-    def where(self, chosen):
-        return BestOfThree(self.pnf.where(chosen), self.cdp.where(chosen))
-
-    def of(self, dataset):
-        return self.where(self.dataset == dataset)
-
-
-# ---------------------------------------------------------------- numbers as text
-
-
-def won(results, cells, verb="lower"):
-    """'lower at 18 of 20, surely at 17, surely not at 1 (Books 18/20); nothing to win at 2'."""
-    there = cells.where(cells.open)
-    true, sure, contrary = there.lower, there.surely_lower, there.surely_higher
-    if verb == "higher":
-        true, sure, contrary = there.higher, contrary, sure
-    text = f"{verb} at {true.sum()} of {len(there)}, surely at {sure.sum()}"
-    text += f", surely not at {contrary.sum()}" if contrary.any() else ""
-    names = list(dict.fromkeys(cells.dataset))
-    if len(names) > 1:
-        parts = [
-            f"{results.title(name)} {true[there.dataset == name].sum()}/{len(there.of(name))}"
-            for name in names
-        ]
-        text += f" ({', '.join(parts)})"
-    closed = len(cells) - len(there)
-    return f"{text}; nothing to win at {closed}" if closed else text
-
-
-def rounded(number):
-    return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
-
-
-def named(results, numbers):
-    """'Books 2.1, Foods 3'."""
-    return ", ".join(f"{results.title(name)} {rounded(x)}" for name, x in numbers.items())
-
-
-def large_above_small(numbers):
-    """Of the pairs of a large and a small dataset, how many have the larger number on the large?"""
-    return [numbers[a] > numbers[b] for a in LARGE for b in SMALL]

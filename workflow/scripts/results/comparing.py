@@ -1,12 +1,11 @@
-"""How sure is a difference between two samples of trials? Plain tests, in NumPy."""
+"""Is a difference between two samples of trials significant? Plain tests, in NumPy."""
 
 import math
-from dataclasses import dataclass, replace
 
 import numpy as np
 
-# Chance of calling at least one difference sure, over all cells of one statement, when there
-# is none. Each cell is tested at this level divided by the number of cells (Bonferroni).
+# Chance of calling at least one difference significant, over all cells of one statement, when
+# there is none.
 LEVEL = 0.05
 
 
@@ -30,6 +29,20 @@ def rank_z(a, b):
 def two_sided(z):
     """The chance of a z score at least this far from 0."""
     return math.erfc(abs(z) / math.sqrt(2))
+
+
+def holm(chances, level=LEVEL):
+    """Which of these tests reject, if all of them together may err with chance `level`?
+
+    Holm's way: the smallest chance is compared with level / n, the next with level / (n - 1),
+    and so on until one does not reject.
+    """
+    chances = np.asarray(chances, dtype=float)
+    order = np.argsort(chances, kind="stable")
+    below = chances[order] <= level / np.arange(len(chances), 0, -1)
+    rejected = np.zeros(len(chances), dtype=bool)
+    rejected[order[np.logical_and.accumulate(below)]] = True
+    return rejected
 
 
 def distribution_test(a, b):
@@ -61,70 +74,3 @@ def binomial_tail(successes, n, probability):
         )
         for i in range(successes, n + 1)
     )
-
-
-@dataclass(frozen=True)
-class Cells:
-    """Mechanism `a` against mechanism `b`: medians and a rank test at each (dataset, metric, k)."""
-
-    dataset: np.ndarray
-    metric: np.ndarray
-    k: np.ndarray
-    a: np.ndarray
-    b: np.ndarray
-    z: np.ndarray
-    level: float
-
-    def __len__(self):
-        return len(self.k)
-
-    @property
-    def lower(self):
-        """Where `a` is lower: by the medians, and by the ranks of the trials if these are 0."""
-        return (self.a < self.b) | (self._both_zero & (self.z < 0))
-
-    @property
-    def higher(self):
-        return (self.a > self.b) | (self._both_zero & (self.z > 0))
-
-    @property
-    def surely_lower(self):
-        return self.lower & (self.z < 0) & self._sure
-
-    @property
-    def surely_higher(self):
-        return self.higher & (self.z > 0) & self._sure
-
-    @property
-    def open(self):
-        """Where there is something to win: not even the trials are alike at 0 elsewhere."""
-        return ~self._both_zero | (self.z != 0)
-
-    @property
-    def factor(self):
-        """How many times larger `b` is; 1 if all medians are 0."""
-        shown = ~self._both_zero
-        if not shown.any():
-            return 1.0
-        ratio, dataset = np.log((self.b + 1) / (self.a + 1))[shown], self.dataset[shown]
-        return float(np.exp(np.mean([ratio[dataset == d].mean() for d in np.unique(dataset)])))
-
-    def where(self, chosen):
-        """Some of the cells; what was sure stays sure."""
-        columns = ("dataset", "metric", "k", "a", "b", "z")
-        return replace(self, **{name: getattr(self, name)[chosen] for name in columns})
-
-    def reversed(self):
-        """Mechanism `b` against mechanism `a`."""
-        return replace(self, a=self.b, b=self.a, z=-self.z)
-
-    def of(self, dataset):
-        return self.where(self.dataset == dataset)
-
-    @property
-    def _both_zero(self):
-        return (self.a == 0) & (self.b == 0)
-
-    @property
-    def _sure(self):
-        return np.array([two_sided(z) <= self.level for z in self.z], dtype=bool)

@@ -20,10 +20,16 @@ def require_enough_items(dataset, facts, ks):
         )
 
 
-def write_errors(dataset, jobs, trials, errors, missing):
-    """Write the three tables of a dataset from what the jobs of its trials made (`Plan.jobs`)."""
+def write_errors(dataset, jobs, trials, errors, missing, *, partial=False):
+    """Write the three tables of a dataset from what the jobs of its trials made (`Plan.jobs`).
+
+    partial: a mechanism of the run may give fewer than k items, so the trials have a column
+        `returned`, the last of them.
+    """
     rows, reasons = gathered(jobs)
-    write_table(trials, ["dataset", *_named(HEADER)], ((dataset, *row) for row in rows))
+    header = ["dataset", *_named(HEADER)]
+    width = len(header) if partial else header.index("returned")
+    write_table(trials, header[:width], ((dataset, *row)[:width] for row in rows))
     write_table(
         errors,
         [*CELL, "metric", *QUARTILES, "trials"],
@@ -57,5 +63,5 @@ def error_rows(rows):
         cells.setdefault((mechanism, epsilon, k), []).append(metrics)
     for cell, trials in cells.items():
         for metric, values in zip(METRICS, zip(*trials, strict=True), strict=True):
-            if values[0] != "":  # a set has no errors that depend on an order
+            if values[0] != "":  # a set has no errors that depend on an order, for one
                 yield *cell, metric, *quartiles(np.array(values, float)).tolist(), len(values)

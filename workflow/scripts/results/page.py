@@ -36,7 +36,9 @@ tr:target { outline: 3px solid var(--link); }
 p.text { max-width: 46rem; }
 form { margin: 0 0 1rem; }
 form label { margin-right: 1.2rem; }
-select { font: inherit; }
+select { font: inherit; max-width: 100%; }
+.caveat { color: var(--partly); }
+tr[id] { scroll-margin-top: 3rem; }
 /* On a narrow screen a row becomes a block, and each value has its heading before it. */
 @media (max-width: 60rem) {
   body { margin: 1rem; }
@@ -72,6 +74,10 @@ for (const form of document.querySelectorAll("form[data-table]")) {
 """
 
 
+class Markup(str):
+    """The text of a cell that is HTML already."""
+
+
 @dataclass(frozen=True)
 class Column:
     """A column of a page: its heading, and how wide or large it is (a class of STYLE)."""
@@ -102,9 +108,10 @@ def paragraph(text):
 def table(rows, columns, filters=None, name="table", chosen=None):
     """The columns that are named, under their headings.
 
-    rows: dicts. columns: {key: Column}. filters: {key: {value: what to call it}} for the keys by
-    which a reader may choose rows; values that no row has are left out. name: of the table,
-    where a page has several with filters. chosen: {key: value} of the choice at the beginning.
+    rows: dicts; "anchor" names a row for links. columns: {key: Column}. filters: {key: {value: what
+    to call it}} for the keys by which a reader may choose rows; values that no row has are left
+    out. name: of the table, where a page has several with filters. chosen: {key: value} of the
+    choice at the beginning.
     """
     filters = filters or {}
     head = "".join(
@@ -137,7 +144,8 @@ def _form(rows, filters, name, chosen):
 
 def _row(row, columns, filters):
     values = "".join(f' data-{key}="{html.escape(str(row[key]))}"' for key in filters)
-    return f"<tr{values}>{''.join(_cell(row[key], c) for key, c in columns.items())}</tr>"
+    anchor = f' id="{html.escape(row["anchor"])}"' if "anchor" in row else ""
+    return f"<tr{anchor}{values}>{''.join(_cell(row[key], c) for key, c in columns.items())}</tr>"
 
 
 def _cell(value, column):
@@ -147,4 +155,5 @@ def _cell(value, column):
     if kind == "verdict":
         kind += f" {value.replace(' ', '-')}"
     heading = html.escape(column.heading)
-    return f'<td class="{kind}" data-heading="{heading}">{html.escape(text)}</td>'
+    text = value if isinstance(value, Markup) else html.escape(text)
+    return f'<td class="{kind}" data-heading="{heading}">{text}</td>'

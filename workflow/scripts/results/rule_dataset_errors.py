@@ -9,4 +9,4 @@ with logged(snakemake.log[0]):
     require_enough_items(given.dataset, snakemake.input.facts, given.ks)
     files = zip(given.jobs, snakemake.input.cells, snakemake.input.missing, strict=True)
     jobs = [job | {"cells": cells, "missing": missing} for job, cells, missing in files]
-    write_errors(given.dataset, jobs, made.trials, made.errors, made.missing)
+    write_errors(given.dataset, jobs, made.trials, made.errors, made.missing, partial=given.partial)

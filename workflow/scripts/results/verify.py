@@ -19,13 +19,6 @@ FILES = ("results/errors.csv", "results/trials.csv", "results/datasets.csv", "re
 CONFIG = "results/config.yaml"
 
 
-def published_digests(plan):
-    """The file of published digests, in a list, if it is about this plan; else no file."""
-    digests = plan.root / PUBLISHED
-    known = digests.is_file() and read_digests(digests)["config"] == plan.digest()
-    return [str(digests)] if known else []
-
-
 def plan_of_results(root):
     """The plan of the run that made the results that are there."""
     missing = [name for name in (*FILES, CONFIG) if not Path(name).is_file()]
