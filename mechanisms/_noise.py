@@ -17,6 +17,7 @@ Cost: one draw per distinct count, and O(log k) for each of the k items.
 """
 
 import heapq
+import math
 import numbers
 from collections.abc import Callable
 from typing import Any
@@ -30,9 +31,13 @@ _TINY = np.finfo(float).tiny
 
 
 def largest_noisy(
-    profile: Profile, k: int, quantile: Callable[[Any], Any], rng: np.random.Generator
+    profile: Profile,
+    k: int,
+    quantile: Callable[[Any], Any],
+    rng: np.random.Generator,
+    least: float = -math.inf,
 ) -> Ranks:
-    """Ranks of the k largest of count + noise, best first.
+    """Ranks of the k largest of count + noise, best first; only of those that are at least `least`.
 
     quantile(x) is the value below which the noise lies with probability exp(-x), x > 0.
     """
@@ -46,7 +51,9 @@ def largest_noisy(
     moved: dict[int, int] = {}
     chosen: list[int] = []
     while len(chosen) < k:
-        _, _, group = queue[0]
+        minus_whole, minus_rest, group = queue[0]
+        if profile.largest - minus_whole - minus_rest < least:
+            break
         # Take one of the group's items that are left from a virtual shuffle, as in _sequences.
         last = int(profile.bounds[group] + left[group]) - 1
         position = int(rng.integers(profile.bounds[group], last + 1))
@@ -60,7 +67,7 @@ def largest_noisy(
         noise = quantile(np.maximum(exponents[group], _TINY))
         whole, rest = noisy_parts(noise, profile.deficits[group])
         heapq.heapreplace(queue, (-float(whole), -float(rest), group))
-    return np.array(chosen)
+    return np.array(chosen, dtype=np.int64)
 
 
 def checked_contributions(contributions: float) -> float:

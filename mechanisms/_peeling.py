@@ -35,7 +35,7 @@ import numpy as np
 from ._mechanism import Ranks
 from ._profile import Profile
 
-Choose = Callable[[int, set[int], np.random.Generator], int]
+Choose = Callable[[int, set[int], np.random.Generator], int | None]
 
 
 class ExponentialWeights:
@@ -79,7 +79,7 @@ class ExponentialWeights:
 
 
 def peel(weights: ExponentialWeights, choose: Choose, rng: np.random.Generator) -> Ranks:
-    """Run k rounds; `choose(leader, gone, rng)` returns the rank chosen in one of them."""
+    """Run k rounds; `choose(leader, gone, rng)` returns the rank chosen in one, None to end."""
     chosen: list[int] = []
     gone: set[int] = set()
     leader = 0
@@ -87,6 +87,8 @@ def peel(weights: ExponentialWeights, choose: Choose, rng: np.random.Generator) 
         while leader in gone:
             leader += 1
         rank = choose(leader, gone, rng)
+        if rank is None:
+            break
         chosen.append(rank)
         gone.add(rank)
-    return np.array(chosen)
+    return np.array(chosen, dtype=np.int64)

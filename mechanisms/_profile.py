@@ -12,7 +12,7 @@ Floats: TypeAlias = NDArray[np.float64]
 # Up to here every integer is a double, and differences of counts are exact.
 LARGEST_COUNT = 2**53
 
-_DENSE = 2**17  # up to this spread of the counts, a table answers how many are at least so large
+_DENSE = 2**17  # up to this spread of the counts, a table says how many are at least as large
 
 
 class Profile:

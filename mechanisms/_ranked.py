@@ -21,7 +21,7 @@ Read: TypeAlias = Callable[[slice], NDArray[Any]]
 Find: TypeAlias = Callable[[Integers, Integers], Integers]
 LookUp: TypeAlias = Callable[[Integers], Integers]
 
-_MANY = 2**20  # from so many items on, another copy of the counts is one too many
+_MANY = 2**20  # from this many items on, another copy of the counts is one too many
 _PART = 2**14  # items looked through at once: few enough for the cache, enough for NumPy
 
 
@@ -165,7 +165,7 @@ class _Items:
 
 
 def _ordered(codes: NDArray[Any], number: int) -> Integers:
-    """Where codes above 0 stand, of which there are so many, in the order of the codes."""
+    """Where the `number` codes above 0 stand, in the order of the codes."""
     if 4 * number > len(codes):
         return np.argsort(codes, kind="stable")[-number:]
     near = np.flatnonzero(codes != 0)
@@ -188,7 +188,7 @@ def _order(read: Read, d: int, spread: int) -> LookUp:
 
 
 def _narrowest(spread: int, bits: int) -> type[np.uint32] | type[np.int64] | None:
-    """The integers that hold deficits up to `spread` with so many bits below, if any do."""
+    """The integers that hold deficits up to `spread` with this many bits below, if any do."""
     size = spread.bit_length() + bits
     return np.uint32 if size <= 32 else np.int64 if size <= 63 else None
 

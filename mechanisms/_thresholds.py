@@ -40,7 +40,7 @@ def cut_into_blocks(
     log_numbers: gives log N(v) for an array of thresholds v.
     last, log_all: where the block without an end begins, and log N there.
 
-    At first blocks double in length, then those that propose much in vain are split in four. If
+    At first blocks double in length, then those that waste many proposals are split in four. If
     `last` is a power of 2, so are the lengths of all blocks.
     """
 

@@ -24,7 +24,7 @@ Guarantee: (epsilon, delta)-DP. A round is an epsilon'-DP exponential mechanism,
 How: by proposals from exponential weights (`_peeling`); no Gumbel noise is drawn for items that
     do not come up.
 
-Cost: counting or sorting the counts, then O(log d) per proposal, one per round besides those of
+Cost: counting or sorting the counts, then O(log d) per proposal, one per round, plus those of
     items that are gone. Memory: a few copies of the counts.
 """
 

@@ -2,10 +2,18 @@
 
 Samples: the k largest of c_i + N(0, sigma^2), in descending order.
 
-Guarantee: (epsilon, delta)-DP, even if all noisy counts were published. Where a user contributes
-    to at most c of the d items, the counts have l2 sensitivity Delta = sqrt(c), and sqrt(2 c) for
-    a swap (but at most sqrt(d): a swapped user does not change a count by more than 1). With
-    s = sigma / Delta the least delta is
+Guarantee: (epsilon, delta)-DP. What comes out is an order, and adding the same number to all counts
+    changes no order: it depends only on the noisy counts projected off the vector of ones. There
+    the noise is still normal with variance sigma^2 in every direction. Of d items, let a user's
+    change move m up and n down by 1. The length of its projection is
+
+        sqrt(m + n - (m - n)^2 / d),
+
+    where n = 0 or m = 0 if users are added or removed. Where a user contributes to at most c
+    items, m, n <= c, and Delta is the largest of these lengths: sqrt(m (1 - m/d)) with
+    m = min(c, d/2), at most sqrt(d) / 2; for a swap sqrt(2 c), at most sqrt(d) (d/2 rounded for
+    odd d). Where users may have all items, this is half the noise that publishing the noisy
+    counts would need. With s = sigma / Delta the least delta is
 
         Phi(1/(2 s) - epsilon s) - e^epsilon Phi(-1/(2 s) - epsilon s),
 
@@ -17,11 +25,8 @@ Guarantee: (epsilon, delta)-DP, even if all noisy counts were published. Where a
     phi the normal density. The trapezoidal rule in log(y) has a relative error below 2**-40;
     sigma is rounded up by more than that, and by what the difference in g may have lost.
 
-    (The order alone shows less: adding the same to all counts changes no order. The noise is
-    that of the mechanism as published.)
-
 Cost: one noise per distinct count and draw (`_noise`), instead of one per item; for sigma, a few
-    milliseconds, once for each (epsilon, delta). The noise grows with sqrt(c).
+    milliseconds, once for each (epsilon, delta). The noise grows with sqrt(c) up to c = d/2.
 
 Option: contributions, the bound c; by default a user may contribute to every item.
 """
@@ -56,9 +61,18 @@ def prepare(
     neighbors: Neighbors,
     contributions: float = math.inf,
 ) -> Draw:
-    changes = checked_contributions(contributions) * (2 if neighbors == "swap" else 1)
-    sigma = math.sqrt(min(changes, profile.d)) * noise_per_sensitivity(epsilon, delta)
+    bound = checked_contributions(contributions)
+    sigma = sensitivity(profile.d, bound, neighbors) * noise_per_sensitivity(epsilon, delta)
     return lambda rng: largest_noisy(profile, k, lambda x: sigma * quantile(x), rng)
+
+
+def sensitivity(d: int, contributions: float, neighbors: Neighbors) -> float:
+    """The l2 sensitivity of the order of d counts, for users with at most c items."""
+    bound = math.floor(min(contributions, d))
+    if neighbors == "swap":
+        return math.sqrt(2 * bound if 2 * bound <= d else d - d % 2 / d)
+    up = min(bound, d // 2)
+    return math.sqrt(up * (1 - up / d))
 
 
 @functools.lru_cache(maxsize=4096)

@@ -18,7 +18,7 @@ How: published samplers draw k d noises. A round is the same as this: visit the 
     p = 1 and always wins when it is drawn. No noise is drawn for items that do not come up.
 
 Cost: counting or sorting the counts, then per round fewer than 1.31 proposals on average (as in
-    `pnf_joint`) of O(log d) each, besides those of items that are gone (`_peeling`). Memory: a
+    `pnf_joint`) of O(log d) each, plus those of items that are gone (`_peeling`). Memory: a
     few copies of the counts.
 """
 

@@ -25,7 +25,7 @@ Guarantee: (epsilon, delta)-DP. The log-ratios of the probabilities that neighbo
     than that of `cdp_peel`, and so never less than epsilon / k; with delta = 0 it is just
     epsilon / k, and the mechanism is epsilon-DP.
 
-Cost: that of `cdp_peel`, besides about a millisecond for epsilon', once for each (k, epsilon,
+Cost: that of `cdp_peel`, plus about a millisecond for epsilon', once for each (k, epsilon,
     delta).
 """
 

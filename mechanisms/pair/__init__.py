@@ -15,8 +15,8 @@ How: through a threshold on L, by attempts that give every sequence below it the
     thresholds. The distribution is exact up to the rounding of doubles.
 
 Where it does not serve: if hundreds of items are within the noise of each other and the counts
-    still matter, the bound is too loose, and attempts fail. `prepare` makes some, with a generator
-    of its own, and raises `mechanisms.Unavailable` if too few succeed. This depends on the data and
+    still matter, the bound is too loose, and attempts fail. `prepare` makes some, with a separate
+    generator, and raises `mechanisms.Unavailable` if too few succeed. This depends on the data and
     is not private: the mechanism is for experiments.
 
 Cost: where few items are within the noise of each other, dozens of small tables, built in less
@@ -45,8 +45,8 @@ marker = "p"
 order = 150
 
 _SUCCESSES = 4  # how many draws must come out
-_ATTEMPTS = 20_000  # of so many attempts at most
-_PLACES = 4_000_000  # and of no more than so many places in all
+_ATTEMPTS = 20_000  # among at most this many attempts
+_PLACES = 4_000_000  # which fill at most this many places in all
 
 
 def extra_memory(d: int, k: int) -> int:

@@ -17,8 +17,8 @@ Which blocks, which levels
 --------------------------
 At first blocks double in length and have Joint's count, which costs nothing and is far too large.
 Those that hold much of the weight are given a better level and split where t(l) changes, until
-what they propose in vain is at most half of all, by what can be known: a block's level against
-that of the block before. Then attempts are made, with a generator of its own. If too few of them
+at most half of their proposals are wasted, as far as can be known: a block's level against that
+of the block before. Then attempts are made, with a separate generator. If too few of them
 succeed, heavy blocks get levels with more bits, and so on. All this is limited by the work done,
 not by time: the same counts always get the same blocks.
 """
@@ -42,7 +42,7 @@ _LEVEL_WORK = 60e6  # for one level, in additions
 _WORK = 1e9  # for all
 _STATES = 25e6  # in the tables kept, 8 bytes each
 _IDLE = 1e-6  # share of all below which a block's table is not kept but made when it comes up
-_COARSE, _FINE = 0.9, 0.5  # shares of what is proposed that may be in vain, while it is dear ...
+_COARSE, _FINE = 0.9, 0.5  # shares of proposals that may be wasted, while more work is costly ...
 _FINE_WORK = 1e8  # ... and while less work than this was done
 _PATIENCE = 16  # attempts a draw may take before heavy blocks get levels with more bits
 
@@ -92,7 +92,7 @@ class Distances:
         return ranks
 
     def succeeds(self, successes: int, attempts: int) -> bool:
-        """Whether this many out of this many attempts succeed, by a generator of its own."""
+        """Whether at least this many of the attempts succeed, with a separate generator."""
         rng = np.random.default_rng(0)
         for _ in range(attempts):
             successes -= self.attempt(rng) is not None
@@ -113,17 +113,17 @@ class Distances:
     def _refine(self, most_bits: int, share: float) -> None:
         """Improve and split blocks, with levels of at most this many bits.
 
-        Until at most this share of what is proposed is in vain, by what can be known.
+        Until at most this share of the proposals is wasted, as far as can be known.
         """
         while True:
             high = np.array([block.level.log_size for block in self.blocks])
             self._lay_out(high)
-            in_vain = self.lottery.shares * self._in_vain(high, most_bits)
-            if in_vain.sum() <= share or self._exhausted():
+            wasted = self.lottery.shares * self._wasted(high, most_bits)
+            if wasted.sum() <= share or self._exhausted():
                 for level in self._levels_in_use():
                     level.build()
                 return
-            heavy = np.flatnonzero(in_vain > in_vain.sum() / (2 * len(in_vain)))
+            heavy = np.flatnonzero(wasted > wasted.sum() / (2 * len(wasted)))
             fresh = 0.0
             for i in heavy[::-1].tolist():
                 block = self.blocks[i]
@@ -154,8 +154,8 @@ class Distances:
         kept = sum(level.states for level in self._levels_in_use())
         return self.work > _WORK or kept > _STATES
 
-    def _in_vain(self, high: Floats, most_bits: int) -> Floats:
-        """The share of each block that is proposed in vain; all of it where more can be done."""
+    def _wasted(self, high: Floats, most_bits: int) -> Floats:
+        """The share of each block's proposals that is wasted; all of it where more can be done."""
         shares = np.ones(len(high))
         done = [block.better > most_bits for block in self.blocks]
         for i, block in enumerate(self.blocks):

@@ -65,7 +65,7 @@ OUTER = -1  # in place of an outer rank that is not yet drawn
 
 _SLACK = 1 + 1e-11
 _TINY = 1e-280  # below it a double may have lost digits
-_STEP = 1000  # what a step of building costs besides its sums, in terms of these
+_STEP = 1000  # what a step of building costs beyond its sums, in sums
 _LARGEST = 1e6  # states of one leader
 _KEPT = 4000  # plans for tables up to this size are kept
 

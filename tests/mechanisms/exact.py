@@ -9,6 +9,7 @@ enough for the mechanisms over sequences and works for real datasets.
 import functools
 import itertools
 import math
+import statistics
 
 import numpy as np
 
@@ -21,13 +22,17 @@ DRIFT = {"add-remove": 1, "swap": 2}
 
 
 def distribution(name, counts, k, epsilon=1.0, delta=1e-6, neighbors="add-remove", **options):
-    """Probability of each sequence: a dict over `sequences(d, k)`, in that order."""
+    """Probability of each output.
+
+    A dict over `sequences(d, k)`, in that order; over `shorter_sequences(d, k)` if it may hold
+    fewer than k items.
+    """
     return _distribution(name, tuple(counts), k, epsilon, delta, neighbors, **options)
 
 
 @functools.cache
 def _distribution(name, counts, k, epsilon, delta, neighbors, **options):
-    return DISTRIBUTIONS[name](counts, k, epsilon, delta, neighbors, **options)
+    return (DISTRIBUTIONS | PARTIAL)[name](counts, k, epsilon, delta, neighbors, **options)
 
 
 def sequences(d, k):
@@ -199,10 +204,16 @@ def log_set_probability(counts, chosen, epsilon, neighbors="add-remove"):
     return -rate * set_loss(counts, chosen) - total
 
 
-def canonical(counts, k, epsilon, delta, neighbors):
+def signed_set_loss(counts, chosen):
+    """The same, below 0 for a set that is ahead of all other items."""
+    left = [counts[item] for item in range(len(counts)) if item not in chosen]
+    return max(left) - min(counts[item] for item in chosen) if left else 0
+
+
+def canonical(counts, k, epsilon, delta, neighbors, loss=set_loss):
     """Exponential mechanism over sets, in a uniform random order."""
     sets = list(itertools.combinations(range(len(counts)), k))
-    losses = np.array([set_loss(counts, chosen) for chosen in sets])
+    losses = np.array([loss(counts, chosen) for chosen in sets])
     probabilities = exponential(-epsilon / (2 * DRIFT[neighbors]) * losses)
     of_set = dict(zip(sets, probabilities / math.factorial(k), strict=True))
     return {output: of_set[tuple(sorted(output))] for output in sequences(len(counts), k)}
@@ -340,6 +351,8 @@ def oneshot_exp(counts, k, epsilon, delta, neighbors):
 
 def gaussian(counts, k, epsilon, delta, neighbors, contributions=math.inf):
     """Top k of the counts with normal noise."""
+    if len(counts) == 1:
+        return {(0,): 1.0}  # there is one order, and it needs no noise
     sigma = gaussian_sigma(len(counts), epsilon, delta, neighbors, contributions)
     centers = _shrink_gaps(np.array(counts) / sigma)
     edges = np.unique(centers[:, None] + np.linspace(-12, 12, 13))
@@ -354,9 +367,15 @@ def gaussian(counts, k, epsilon, delta, neighbors, contributions=math.inf):
 
 
 def gaussian_sigma(d, epsilon, delta, neighbors, contributions=math.inf):
-    """σ for one user's change of at most c counts (2c under swap, in all cases at most d) by 1."""
-    changes = min(DRIFT[neighbors] * contributions, d)
-    return math.sqrt(changes) * _unit_sigma(epsilon, delta)
+    """σ for the longest change of d counts by one user, less its mean: orders have no mean."""
+    bound = int(min(contributions, d))
+    downs = np.arange(bound + 1 if neighbors == "swap" else 1)
+    longest = 0.0
+    for up in range(bound + 1):
+        down = downs[downs <= d - up]
+        squares = up + down - (up - down) ** 2 / d  # sum of squares, less d times the mean's
+        longest = max(longest, math.sqrt(squares.max()))
+    return longest * _unit_sigma(epsilon, delta)
 
 
 @functools.cache
@@ -455,6 +474,234 @@ def _top_orders(density, below, edges, nodes, k):
     return {output: result[output] for output in sequences(len(f), k)}
 
 
+# ---------------------------------------------------------------- without a list of items
+
+
+def shorter_sequences(d, k):
+    """All ordered sequences of at most k distinct items out of d."""
+    return [sequence for length in range(k + 1) for sequence in sequences(d, length)]
+
+
+def domains(counts, limit):
+    """The d̄ largest of the items that occur and their share, for every way to choose among ties."""
+    occurring = [item for item, count in enumerate(counts) if count > 0]
+    by_count = sorted((counts[item] for item in occurring), reverse=True)
+    if len(occurring) <= limit:
+        return [(tuple(occurring), 1.0)]
+    last = by_count[limit - 1]
+    above = tuple(item for item in occurring if counts[item] > last)
+    tied = [item for item in occurring if counts[item] == last]
+    choices = list(itertools.combinations(tied, limit - len(above)))
+    return [(above + choice, 1 / len(choices)) for choice in choices]
+
+
+def next_count(counts, limit):
+    """The (d̄ + 1)-th largest count, or 0 if there are no more items."""
+    return sorted((*counts, *(limit + 1) * (0,)), reverse=True)[limit]
+
+
+def size(limit, k):
+    return limit if isinstance(limit, int) else int(limit.removesuffix("k")) * k
+
+
+def mixture(parts, outputs):
+    """The mean of distributions by their shares, over all of these outputs."""
+    result = dict.fromkeys(outputs, 0.0)
+    for share, distribution in parts:
+        for output, chance in distribution.items():
+            result[output] += share * chance
+    return result
+
+
+def k_or_nothing(
+    loss, patterns, counts, k, epsilon, delta, neighbors, limit="5k", first=None, weigh=1.0
+):
+    """Sequences or sets of k of the d̄ largest items, or (): the definition, term by term.
+
+    patterns(items, fillers, k): outputs, -1 for a nameless item, and how many there are of each.
+    first: v₁ as a function of c_k - h and the drift of the relation; weigh: a factor of w(⊥).
+    """
+    limit, drift = size(limit, k), DRIFT[neighbors]
+    delta = min(delta, epsilon / 2)
+    rate = (epsilon - math.log1p(delta)) / (2 * drift)
+    h = next_count(counts, limit)
+    parts = []
+    for items, share in domains(counts, limit):
+        fillers = limit - len(items)
+        known = {item: counts[item] for item in items}
+        best = sorted((*known.values(), *fillers * (0,)), reverse=True)
+        lead = best[k - 1] - h
+        v1 = max(0, lead - drift) if first is None else first(lead, drift)
+        losses, copies, outputs = [], [], []
+        for pattern, number in patterns(items, fillers, k):
+            losses.append(loss(known, best, pattern))
+            copies.append(math.log(number))
+            outputs.append(tuple(item for item in pattern if item >= 0))
+        losses, copies = np.array(losses), np.array(copies)
+        nothing = np.logaddexp.reduce(copies - rate * np.maximum(losses, v1)) - math.log(delta)
+        logs = np.append(copies - rate * losses, nothing + math.log(weigh))
+        chances = exponential(logs)
+        own = {}
+        for output, chance in zip([*outputs, ()], chances, strict=True):
+            own[output] = own.get(output, 0.0) + chance
+        parts.append((share, own))
+    return parts
+
+
+def _sequence_patterns(items, fillers, k):
+    for places in itertools.product([True, False], repeat=k):  # where named items stand
+        named = sum(places)
+        if named <= len(items) and k - named <= fillers:
+            for chosen in itertools.permutations(items, named):
+                left = iter(chosen)
+                yield (
+                    tuple(next(left) if place else -1 for place in places),
+                    math.perm(fillers, k - named),
+                )
+
+
+def _set_patterns(items, fillers, k):
+    for named in range(max(0, k - fillers), min(k, len(items)) + 1):
+        for chosen in itertools.combinations(items, named):
+            yield (*chosen, *(k - named) * (-1,)), math.comb(fillers, k - named)
+
+
+def _limited_sequence_loss(known, best, pattern):
+    return max(best[r] - known.get(item, 0) for r, item in enumerate(pattern))
+
+
+def _limited_set_loss(known, best, pattern):
+    left = [count for item, count in known.items() if item not in pattern]
+    worst = min(known.get(item, 0) for item in pattern)
+    return max([0, *(count - worst for count in left)])
+
+
+def limited_joint(counts, k, *parameters, **options):
+    parts = k_or_nothing(
+        _limited_sequence_loss, _sequence_patterns, counts, k, *parameters, **options
+    )
+    return mixture(parts, shorter_sequences(len(counts), k))
+
+
+def limited_canonical(counts, k, *parameters, **options):
+    """In a uniform random order."""
+    parts = k_or_nothing(_limited_set_loss, _set_patterns, counts, k, *parameters, **options)
+    of_set = {}
+    for share, own in parts:
+        for output, chance in own.items():
+            key = tuple(sorted(output))
+            of_set[key] = of_set.get(key, 0.0) + share * chance / math.factorial(len(output))
+    outputs = shorter_sequences(len(counts), k)
+    return {output: of_set.get(tuple(sorted(output)), 0.0) for output in outputs}
+
+
+def limited_peel(
+    counts, k, epsilon, delta, neighbors, limit="5k", ahead=None, copies=None, rounds=None
+):
+    """k rounds of the exponential mechanism over the d̄ largest items and the end.
+
+    ahead: by how much the end's score is above h; copies: the end's weight at that score.
+    rounds: ε′ as a function of k, ε and δ.
+    """
+    limit, drift = size(limit, k), DRIFT[neighbors]
+    naming = min(delta / 2, epsilon / (2 * k))
+    left = epsilon - k * math.log1p(naming)
+    rate = (rounds or renyi_round_epsilon)(k, left, delta / 2) / drift
+    score = next_count(counts, limit) + (drift if ahead is None else ahead)
+    end = rate * score + math.log(limit / naming if copies is None else copies(limit, naming))
+
+    def peeled(items):
+        chances, result = {(): 1.0}, {}
+        for _ in range(k):
+            further = {}
+            for chosen, chance in chances.items():
+                remain = [item for item in items if item not in chosen]
+                steps = exponential(np.array([*(rate * counts[item] for item in remain), end]))
+                result[chosen] = result.get(chosen, 0.0) + chance * steps[-1]
+                for item, step in zip(remain, steps, strict=False):
+                    further[(*chosen, item)] = chance * step
+            chances = further
+        return result | chances
+
+    parts = [(share, peeled(items)) for items, share in domains(counts, limit)]
+    return mixture(parts, shorter_sequences(len(counts), k))
+
+
+def _above_threshold(counts, k, density, below, edges, nodes, threshold):
+    """The k largest of independent noisy counts that are above a threshold, or all that are.
+
+    density(centers, x) and below(centers, x) have a row for each centre; noise ends at the last
+    edge above each of them.
+    """
+    occurring = [item for item, count in enumerate(counts) if count > 0]
+    centers = [counts[item] for item in occurring]
+    result = dict.fromkeys(shorter_sequences(len(counts), k), 0.0)
+    under = np.array([float(below(center, np.array(threshold))) for center in centers])
+    result[()] = math.prod(under)
+    grid = np.unique([edge + center for edge in edges for center in centers] + [threshold])
+    grid = grid[grid >= threshold]
+    if len(grid) < 2:
+        return result
+
+    def densities(x):
+        return np.stack([density(center, x) for center in centers])
+
+    for length in range(1, min(k, len(occurring)) + 1):
+
+        def others(x, whole=length == k):
+            """Below the last of k, or below the threshold if fewer than k are above it."""
+            return np.stack(
+                [
+                    below(center, x) if whole else np.full_like(x, at)
+                    for center, at in zip(centers, under, strict=True)
+                ]
+            )
+
+        for output, chance in _top_orders(densities, others, grid, nodes, length).items():
+            result[tuple(occurring[i] for i in output)] = chance
+    return result
+
+
+def threshold_laplace(
+    counts, k, epsilon, delta, neighbors, contributions=1, threshold=None, scale=None
+):
+    """Laplace noise of scale Δc/ε; a count of 1 stays below τ with probability (1 - δ)^(1/c)."""
+    scale = DRIFT[neighbors] * contributions / epsilon if scale is None else scale
+    passing = -math.expm1(math.log1p(-delta) / contributions)
+    quantile = -math.log(2 * passing) if passing <= 0.5 else math.log(2 * (1 - passing))
+    threshold = 1 + scale * quantile if threshold is None else threshold
+
+    def density(center, x):
+        return np.exp(-np.abs(x - center) / scale) / (2 * scale)
+
+    def below(center, x):
+        tail = np.exp(-np.abs(x - center) / scale) / 2
+        return np.where(x < center, tail, 1 - tail)
+
+    edges = scale * np.linspace(-45, 45, 91)
+    return _above_threshold(counts, k, density, below, edges, 16, threshold)
+
+
+def threshold_gaussian(
+    counts, k, epsilon, delta, neighbors, contributions=1, threshold=None, sigma=None
+):
+    """Normal noise for (ε, δ/2), and a threshold for δ/2."""
+    if sigma is None:
+        sigma = math.sqrt(DRIFT[neighbors] * contributions) * _unit_sigma(epsilon, delta / 2)
+    if threshold is None:
+        passing = -math.expm1(math.log1p(-delta / 2) / contributions)
+        threshold = 1 + sigma * statistics.NormalDist().inv_cdf(1 - passing)
+
+    def density(center, x):
+        return normal_density((x - center) / sigma) / sigma
+
+    def below(center, x):
+        return normal_below((x - center) / sigma)
+
+    edges = sigma * np.linspace(-12, 12, 13)
+    return _above_threshold(counts, k, density, below, edges, 16, threshold)
+
+
 # ---------------------------------------------------------------- integration
 
 
@@ -492,6 +739,7 @@ DISTRIBUTIONS = {
     **{name: functools.partial(_over_sequences, choice) for name, choice in CHOICE_BY_LOSS.items()},
     "pair": pair,
     "canonical": canonical,
+    "canonical_signed": functools.partial(canonical, loss=signed_set_loss),
     "pnf_peel": pnf_peel,
     "pnf_peel_alg2": pnf_peel,
     "cdp_peel": cdp_peel,
@@ -501,4 +749,13 @@ DISTRIBUTIONS = {
     "gaussian": gaussian,
     "oneshot_exp": oneshot_exp,
     "gamma": gamma,
+}
+
+# Outputs that may hold fewer than k items.
+PARTIAL = {
+    "limited_joint": limited_joint,
+    "limited_canonical": limited_canonical,
+    "limited_peel": limited_peel,
+    "threshold_laplace": threshold_laplace,
+    "threshold_gaussian": threshold_gaussian,
 }

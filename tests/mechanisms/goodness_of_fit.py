@@ -83,8 +83,11 @@ def convincing(log_ratio):
 
 def tally(samples, outcomes, d):
     """How often each outcome (a sequence of item numbers below d) is among the rows of samples."""
-    base = d ** np.arange(len(outcomes[0]))
-    numbers = np.bincount(samples @ base, minlength=d ** len(base))[np.array(outcomes) @ base]
+    k = max(samples.shape[1], *map(len, outcomes))
+    padded = np.array([(*outcome, *(k - len(outcome)) * (-1,)) for outcome in outcomes])
+    base = (d + 1) ** np.arange(k)
+    codes = (samples + 1) @ base[: samples.shape[1]]
+    numbers = np.bincount(codes, minlength=(d + 1) ** k)[(padded + 1) @ base]
     assert numbers.sum() == len(samples), "a sample is not a sequence of distinct items"
     return numbers
 

@@ -1,7 +1,7 @@
 """What every mechanism promises, checked over the whole registry.
 
 A mechanism that is added as one more module, or registered by another package, is tested here
-without further ado. One whose output is partial may draw fewer than k items: at a δ of 0.3, which
+as it is. One whose output is partial may draw fewer than k items: at a δ of 0.3, which
 these tests give it, it draws different numbers of them. In a sample, -1 stands for an item that
 is missing. Comparisons of samples are two-sample tests with a false-alarm rate below 10⁻⁹ each
 (`goodness_of_fit`).
@@ -126,7 +126,10 @@ def best_first(name, items):
 @pytest.mark.parametrize("name", PARTIAL)
 def test_a_partial_output_has_all_items_or_fewer(name):
     """Other counts may make either of them certain; between these there is room for both."""
-    samples = [draws(prepare(name, np.array(COUNTS) * scale), 500, seed=1) for scale in (1, 1000)]
+    samples = [
+        draws(prepare(name, np.array(COUNTS) * scale, epsilon=0.3), 500, seed=1)
+        for scale in (1, 10**4)
+    ]
     assert (samples[0] < 0).any()
     assert (samples[1] >= 0).all()
     assert samples[1].shape == (500, 3)
@@ -319,18 +322,15 @@ def test_an_order_that_tells_is_seen(by):
 
 
 @every_mechanism
-@pytest.mark.parametrize("k", [1, 3, 8])
-def test_a_profile_stands_for_its_counts(name, k):
+def test_a_profile_stands_for_its_counts(name):
     """Distinct counts and how many items have each; the draw is in ranks, largest count first."""
     profile = mechanisms.Profile([9, 6, 5, 0], [2, 1, 3, 2])
-    expanded = [9, 9, 6, 5, 5, 5, 0, 0]
-    draw = prepare(name, profile, k=k)
-    assert_valid(name, draw(np.random.default_rng(1)), 8, k)
-    ranks = draws(draw, 4000, seed=18)
-    items = draws(prepare(name, expanded, k=k), 4000, seed=19)
-    assert same_distribution(codes(ranks, 8), codes(items, 8))
-    for one, other in zip(renamed(ranks, expanded).T, renamed(items, expanded).T, strict=True):
-        assert same_distribution(one, other)
+    expanded = np.array([9, 9, 6, 5, 5, 5, 0, 0])
+    for k in (1, 3, 8):
+        ranks = draws(prepare(name, profile, k=k), 50, seed=18)
+        assert np.array_equal(ranks, draws(prepare(name, expanded, k=k), 50, seed=18)), k
+        items = draws(prepare(name, expanded[::-1], k=k), 50, seed=18)
+        assert np.array_equal(renamed(ranks, expanded), renamed(items, expanded[::-1])), k
 
 
 @every_mechanism

@@ -65,7 +65,9 @@ def assert_valid(name, items, d, k):
 
 
 @pytest.mark.parametrize("size", ["few", "few with large counts"])
-@pytest.mark.parametrize("name", [name for name in NAMES if name in exact.DISTRIBUTIONS])
+@pytest.mark.parametrize(
+    "name", [name for name in NAMES if name in exact.DISTRIBUTIONS | exact.PARTIAL]
+)
 def test_few_items_against_enumeration(name, size):
     @fuzz
     @given(st.data(), counts_of_size[size], epsilons, deltas, relations, st.integers(0, 99))
@@ -88,7 +90,7 @@ def reach(name, d, k, epsilon, delta, relation):
     if name in exact.CHOICE_BY_LOSS or name == "pair":
         # The utility theorem of the exponential mechanism, for perm(d, k) sequences.
         return 2 * drift / epsilon * (40 + math.log(math.perm(d, k)))
-    if name == "canonical":
+    if name.startswith("canonical"):
         return 2 * drift / epsilon * (40 + math.log(math.comb(d, k)))
     if name == "gaussian":
         return 2 * exact.gaussian_sigma(d, epsilon, delta, relation) * math.sqrt(2 * surprise)
@@ -122,7 +124,7 @@ def test_many_items_against_the_reach_of_the_noise(name):
                 assert exact.sequence_loss(counts, items) <= limit
             elif mechanisms.get(name).output == "set":
                 assert exact.set_loss(counts, items) <= limit
-            else:  # each place goes to an item that is not far behind those still to be had
+            else:  # each place goes to an item that is not far behind those still left
                 for place, item in enumerate(items):
                     left = set(range(len(counts))) - set(items[:place])
                     assert max(counts[other] for other in left) - counts[item] <= limit

@@ -58,7 +58,7 @@ def test_distance_is_the_number_of_users_who_make_a_sequence_correct():
 
 
 def correct_after(users, counts, sequence):
-    """Whether so many users can make s a correct order. Each adds at most 1 to each item, so
+    """Whether this many users can make s a correct order. Each adds at most 1 to each item, so
     from the last place on, lift every item as little as need be."""
     rest = [counts[item] for item in range(len(counts)) if item not in sequence]
     needed = max(rest, default=0)

@@ -27,6 +27,7 @@ PURE = [
     "fast_joint",
     "pnf_joint",
     "canonical",
+    "canonical_signed",
     "pnf_peel",
     "laplace",
     "oneshot_exp",
@@ -46,7 +47,7 @@ DOMAIN = [
 
 @functools.cache
 def neighbors_of(counts, relation, items_per_user):
-    """Every dataset that one user, who has at most so many items, turns these counts into."""
+    """Every dataset that one user, who has at most this many items, turns these counts into."""
     moves = {"add-remove": (0, 1), "swap": (-1, 0, 1)}[relation]
     changed = (
         tuple(c + move for c, move in zip(counts, change, strict=True))
@@ -170,8 +171,11 @@ def test_gaussian_exceeds_epsilon_by_at_most_delta(relation, epsilon, delta):
 
 
 def worst_excess_of_two(sigma, epsilon, drift):
-    """Least δ for the order of two items with normal noise, whose counts drift apart."""
-    gaps = np.arange(-400, 400)
+    """Least δ for the order of two items with normal noise, whose counts drift apart.
+
+    The calibration knows nothing of whole numbers, so gaps between them count as well.
+    """
+    gaps = np.arange(-400, 400, 1 / 16)
     above, after = (exact.normal_below(g / sigma / math.sqrt(2)) for g in (gaps, gaps + drift))
     return max(
         excess(np.array([p, 1 - p]), np.array([q, 1 - q]), epsilon)
@@ -180,15 +184,24 @@ def worst_excess_of_two(sigma, epsilon, drift):
 
 
 @pytest.mark.parametrize(("epsilon", "delta"), [(1.0, 1e-6), (0.1, 1e-3), (1.0, 0.1), (3.0, 0.01)])
-def test_gaussian_uses_all_of_delta_under_swap(epsilon, delta):
-    """One item goes up, the other down: the order of the two is the worst that noise must hide.
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_gaussian_uses_all_of_delta(relation, epsilon, delta):
+    """The order of two items whose counts drift apart is the worst that noise must hide."""
+    sigma = gaussian.noise_per_sensitivity(epsilon, delta) * gaussian.sensitivity(
+        2, math.inf, relation
+    )
+    assert 0.9 * delta < worst_excess_of_two(sigma, epsilon, DRIFT[relation]) <= delta
+    assert worst_excess_of_two(sigma / math.sqrt(2), epsilon, DRIFT[relation]) > delta
 
-    Under add-remove the gap changes by 1 only, and the order shows half as much.
-    """
-    sigma = gaussian.noise_per_sensitivity(epsilon, delta) * math.sqrt(2)
-    assert 0.9 * delta < worst_excess_of_two(sigma, epsilon, DRIFT["swap"]) <= delta
-    assert worst_excess_of_two(sigma / math.sqrt(2), epsilon, DRIFT["swap"]) > delta
-    assert worst_excess_of_two(sigma / math.sqrt(2), epsilon, DRIFT["add-remove"]) < delta
+
+@pytest.mark.parametrize("relation", RELATIONS)
+def test_the_sensitivity_of_an_order_is_that_of_the_longest_change(relation):
+    """Of all changes by one user, less their mean, for users with any number of items and few."""
+    for d, bound in itertools.product(range(1, 8), (1, 2, 2.5, 3, 5, math.inf)):
+        changes = neighbors_of((1,) * d, relation, bound)
+        longest = max((np.std(np.array(other)) * math.sqrt(d) for other in changes), default=0)
+        assert gaussian.sensitivity(d, bound, relation) == pytest.approx(longest, abs=1e-12)
+    assert gaussian.sensitivity(10**6, math.inf, "add-remove") == pytest.approx(500)
 
 
 @pytest.mark.parametrize("relation", RELATIONS)
