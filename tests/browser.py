@@ -2,7 +2,6 @@
 
 import contextlib
 import shutil
-import time
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -18,6 +17,17 @@ QUIET = (
     "headless=new no-sandbox disable-gpu disable-quic no-first-run disable-background-networking "
     "disable-component-update disable-sync hide-scrollbars"
 )
+# Ends when all is loaded, drawn in two frames (scripts draw when they know the size of the window),
+# and no colour changes any more.
+DRAWN = """
+const done = arguments[arguments.length - 1];
+const frame = () => new Promise(requestAnimationFrame);
+const loaded = new Promise(ready => document.readyState === "complete"
+  ? ready() : addEventListener("load", ready));
+loaded.then(() => document.fonts.ready).then(frame).then(frame)
+  .then(() => Promise.allSettled(document.getAnimations().map(animation => animation.finished)))
+  .then(frame).then(() => done());
+"""
 
 
 @contextlib.contextmanager
@@ -51,7 +61,7 @@ def show(browser, path, fragment="", width=1400, dark=False):
     scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
     browser.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
     browser.get(Path(path).as_uri() + (f"#{fragment}" if fragment else ""))
-    time.sleep(0.3)  # for what is drawn when the size of the window is known
+    browser.execute_async_script(DRAWN)
 
 
 def axe_findings(browser, impacts=("serious", "critical")):

@@ -438,6 +438,8 @@ MISTAKES = {
         "datasets.games.counts.item needs datasets.games.counts.column",
     "datasets: {books: {counts: {distinct: title}}}":
         "datasets.books.counts.distinct needs datasets.books.counts.rows_per",
+    "datasets: {games: {counts: {distinct: game}}}":
+        "datasets.games.counts.distinct datasets.games.counts.rows_per both users",
     "datasets: {games: {counts: {distinct: users}}}":
         "datasets.games.counts.distinct users did you mean user",
     "datasets: {books: {download: {url: 'https://user:word@example.org/a'}}}":

@@ -24,11 +24,15 @@ def example(name):
     return re.search(rf"<!-- test: {name} -->\n```\w+\n(.*?)```", README, re.DOTALL)[1]
 
 
-def test_using_the_samplers():
-    names = {}
-    exec(example("use"), names)
-    assert len(set(names["items"].tolist())) == 3
-    assert set(names["items"].tolist()) <= set(range(len(names["counts"])))
+def package_elsewhere(folder, name):
+    """Put a package into a folder that registers the README's mechanism as `name`."""
+    metadata = folder / "elsewhere-1.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: elsewhere\nVersion: 1\n")
+    (metadata / "entry_points.txt").write_text(f"[dp_topk.mechanisms]\n{name} = elsewhere.peel\n")
+    (folder / "elsewhere").mkdir()
+    code = example("mechanism").replace("EM-Peel", "Peel of another package")
+    (folder / "elsewhere" / "peel.py").write_text(code)
 
 
 def test_the_table_of_mechanisms_is_complete():
@@ -69,17 +73,18 @@ def test_programs_behind_the_numbers_can_be_started(module):
 @pytest.mark.slow
 def test_adding_a_dataset_an_epsilon_and_a_mechanism(tmp_path):
     config = yaml.safe_load(example("dataset")) | yaml.safe_load(example("epsilon"))
-    config |= {"mechanisms": ["joint", "em_peel"], "trials_per_job": 4, "ks": [2, 5]}
+    config |= {"mechanisms": ["joint", "em_peel", "far_peel"], "trials_per_job": 4, "ks": [2, 5]}
     project = Project(tmp_path / "project", config)
     votes = np.random.default_rng(1).integers(0, 1000, 50)
     rows = "".join(f"{pet},{count}\n" for pet, count in enumerate(votes))
     (project.root / "pets.csv").write_text(f"pet,votes\n{rows}")
     (project.root / "mechanisms" / "em_peel.py").write_text(example("mechanism"))
-    project.finishes()
+    package_elsewhere(tmp_path / "packages", "far_peel")
+    project.finishes(PYTHONPATH=str(tmp_path / "packages"))
 
     errors = (project.root / "results" / "errors.csv").read_text().splitlines()
     cells = {tuple(line.split(",")[:3]) for line in errors[1:]}
-    for mechanism in ("joint", "em_peel"):
+    for mechanism in config["mechanisms"]:
         for epsilon in ("0.5", "1", "2"):
             assert ("pets", mechanism, epsilon) in cells
     for figure in ("datasets/pets", "error-against-epsilon", "figure-1-gaps-and-errors"):

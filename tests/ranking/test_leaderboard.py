@@ -303,6 +303,18 @@ def test_answers_stop_at_the_first_k_that_is_not_perfect():
     assert lines == ["| | Joint | Pnf_Peel |", "|---|--:|--:|", "| Toy | 5 | none |"]
 
 
+def test_answers_at_two_epsilons_stand_side_by_side():
+    tables = {
+        "a": ["| | X | Y |", "|---|--:|--:|", "| Toy | 5 | none |"],
+        "b": ["| | X | Y |", "|---|--:|--:|", "| Toy | 1 | 2 |"],
+    }
+    assert list(answers.side_by_side(tables)) == [
+        "| | a: X | a: Y | b: X | b: Y |",
+        "|---|--:|--:|--:|--:|",
+        "| Toy | 5 | none | 1 | 2 |",
+    ]
+
+
 @pytest.mark.parametrize(("best", "reached"), [(4, "2"), (9, "all"), (0, "none"), (1, "1")])
 def test_answers_compare_contributions_with_the_best_of_the_same_guarantee(best, reached):
     medians = {"joint": best, "pnf_peel": 50, "cdp_peel": 0}
@@ -314,4 +326,4 @@ def test_answers_compare_contributions_with_the_best_of_the_same_guarantee(best,
 
 def test_answers_without_results_say_what_to_do(tmp_path):
     with pytest.raises(InputError, match="run `make field` first"):
-        answers.main(tmp_path)
+        answers.main("ranking", tmp_path)

@@ -21,7 +21,7 @@ from pathlib import Path
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "srun", "squeue", "scancel", "sinfo")
 LIFETIME = 600  # seconds after which the daemons end whatever happens to this process
 
-# No accounting database and no cgroups: neither is to be had everywhere, and one node that
+# No accounting database and no cgroups: neither is available everywhere, and one node that
 # belongs to one user needs none. Finished jobs stay visible to squeue for MinJobAge seconds.
 SLURM_CONF = """\
 ClusterName=test

@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 PROFILE = ROOT / "profiles" / "slurm"
 TARGETS = ("results/errors.csv", "results/timing.csv")
 
-# Inside a submission every job starts Snakemake anew, so the test makes do with fewer jobs.
+# Inside a submission every job starts Snakemake again, so the test makes do with fewer jobs.
 FEWER_JOBS = """\
 mechanisms: [joint, cdp_peel]
 ks: [2, 5]
@@ -23,7 +23,7 @@ cells_per_job: 1
 datasets: {books: null}
 """
 
-# What a cluster of one node with two cores needs besides the profile.
+# What a cluster of one node with two cores needs in addition to the profile.
 FOR_ONE_NODE = (
     "--slurm-init-seconds-before-status-checks=1",
     "--group-components=trials=4",

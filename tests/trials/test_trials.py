@@ -7,10 +7,17 @@ import numpy as np
 import pytest
 
 from dp_topk import mechanisms
-from workflow.scripts.common import InputError
+from workflow.scripts.common import InputError, write_csv
 from workflow.scripts.data.profiles import write_facts, write_profile
 from workflow.scripts.results.errors import write_errors
-from workflow.scripts.trials.cells import read_cells, run_cell, run_cells, write_cells
+from workflow.scripts.trials.cells import (
+    HEADER,
+    MISSING,
+    read_cells,
+    run_cell,
+    run_cells,
+    write_cells,
+)
 from workflow.scripts.trials.generators import generator
 from workflow.scripts.trials.metrics import METRICS, measured
 
@@ -45,6 +52,7 @@ def test_metrics_are_those_of_the_definition():
             "k_relative": max(true[-1] - count for count in sequence),
             "recall": sum(count >= true[-1] for count in sequence) / 3,
             "linf_index": difference.index(max(difference)) + 1,
+            "returned": None,
         }
         assert dict(zip(METRICS, measured(true, np.array(sequence)), strict=True)) == expected
 
@@ -59,16 +67,38 @@ def test_the_index_is_that_of_the_largest_signed_difference():
         "k_relative": 0,
         "recall": 1.0,
         "linf_index": 2,
+        "returned": None,
     }
 
 
 def test_a_set_has_no_errors_that_depend_on_an_order():
     true, selected = np.array([9, 8, 7]), np.array([3, 9, 8])
-    found = dict(zip(METRICS, measured(true, selected, ordered=False), strict=True))
+    found = dict(zip(METRICS, measured(true, selected, "set"), strict=True))
     assert {name for name, value in found.items() if value is None} == {
-        name for name, metric in METRICS.items() if metric.sequences_only
+        "returned",
+        *(name for name, metric in METRICS.items() if metric.sequences_only),
     }
     assert (found["k_relative"], found["recall"]) == (4, 2 / 3)
+
+
+@pytest.mark.parametrize(
+    ("selected", "expected"),
+    [
+        ([], (9, 9, 24, 7, 0, 1, 0)),
+        ([8], (8, 8, 16, 7, 1 / 3, 2, 1)),
+        ([9, 3], (7, 7, 12, 7, 1 / 3, 3, 2)),
+        ([7, 8, 9], (2, 2, 4, 0, 1, 1, 3)),
+    ],
+)
+def test_places_without_an_item_have_a_count_of_0_and_are_missed(selected, expected):
+    true, selected = np.array([9, 8, 7]), np.array(selected, int)
+    assert measured(true, selected, "partial sequence") == pytest.approx(expected)
+    of_set = measured(true, selected, "partial set")
+    assert of_set == (None, None, None, *expected[3:5], None, expected[-1])
+
+
+def test_a_missing_item_is_missed_where_the_true_top_k_has_items_without_users():
+    assert measured(np.array([9, 0, 0]), np.array([9]), "partial set")[3:5] == (0, 1 / 3)
 
 
 def test_k_relative_error_is_never_negative_and_the_smallest_of_the_three():
@@ -169,7 +199,7 @@ def test_cells_are_read_as_they_were_written(job):
     found, missing = read(job)
     expected, _ = run_cells(PROFILE, **JOB)
     assert [row for cell in found.values() for row in cell] == [
-        [str(field) for field in row] for row in expected
+        ["" if field is None else str(field) for field in row] for row in expected
     ]
     assert missing == {7: "toy has only 6 items"}
 
@@ -216,9 +246,25 @@ def test_the_summary_is_numpys_default_quantile(job, tmp_path):
     )
     trials = list(csv.DictReader(text["trials"].splitlines()))
     errors = list(csv.DictReader(text["errors"].splitlines()))
-    assert [row["metric"] for row in errors] == [*METRICS] * 2
+    assert [row["metric"] for row in errors] == [m for m in METRICS if m != "returned"] * 2
+    assert "returned" not in trials[0]
     for row in errors:
         values = [float(trial[row["metric"]]) for trial in trials if trial["k"] == row["k"]]
         quartiles = [float(row[name]) for name in ("q25", "median", "q75")]
         assert quartiles == np.percentile(values, [25, 50, 75]).tolist()
         assert row["trials"] == "5"
+
+
+def test_what_may_be_partial_says_how_many_items_came_out(job, tmp_path):
+    job = job | {"mechanism": "limited_peel"}
+    setting = {"mechanism": "limited_peel", "delta": 1e-6}
+    given = JOB | {"name": "limited_peel", "ks": job["ks"], "setting": setting}
+    rows, missing = run_cells(PROFILE, **given)
+    write_csv(job["cells"], [HEADER, *rows])
+    write_csv(job["missing"], [MISSING, *missing])
+    tables = {name: tmp_path / f"{name}.csv" for name in ("trials", "errors", "missing")}
+    write_errors("toy", [job], **tables, partial=True)
+    trials = list(csv.DictReader(tables["trials"].read_text().splitlines()))
+    errors = list(csv.DictReader(tables["errors"].read_text().splitlines()))
+    assert [row["returned"] for row in trials] == [str(row[-1]) for row in rows]
+    assert [row["metric"] for row in errors] == [*METRICS] * 2

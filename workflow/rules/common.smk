@@ -12,7 +12,7 @@ import os
 import sys
 from pathlib import Path
 
-# Not workflow.basedir, which is the folder of whoever uses this workflow as a module.
+# Not workflow.basedir, which is the folder of the workflow that uses this one as a module.
 ROOT = Path(workflow.current_basedir.get_path_or_uri(secret_free=True)).parents[1]
 if not (ROOT / "config.yaml").is_file():
     sys.exit(
@@ -32,7 +32,6 @@ from workflow.scripts.config.reading import read_config
 from workflow.scripts.config.resources import memory_mb, trial_minutes
 from workflow.scripts.figures import catalogue
 from workflow.scripts.results.manifest import commit
-from workflow.scripts.results.verify import published_digests
 
 let_jobs_import_from(str(ROOT))
 try:

@@ -32,6 +32,7 @@ rule dataset_errors:
     params:
         dataset="{dataset}",
         jobs=lambda names: plan.jobs(names.dataset),
+        partial=plan.partial(),
         ks=plan["ks"],
     message:
         "Summarising the trials on {wildcards.dataset} by median and quartiles"

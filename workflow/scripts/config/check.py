@@ -261,8 +261,15 @@ def _check_dataset(name, dataset, root):
         )
     if "download" in dataset:
         _check_addresses(f"{path}.download", dataset["download"])
-    if "names" in dataset.get("counts", {}):
-        _check_names(f"{path}.counts", dataset["counts"])
+    counts = dataset.get("counts", {})
+    if "distinct" in counts and counts["distinct"] == counts["rows_per"]:
+        raise InputError(
+            f"{path}.counts.distinct and {path}.counts.rows_per are both "
+            f"{quoted(counts['distinct'])}, so that every item would count 1; `distinct` is the "
+            "column of users, `rows_per` that of items"
+        )
+    if "names" in counts:
+        _check_names(f"{path}.counts", counts)
 
 
 def _found(name, file, root, named):

@@ -28,7 +28,7 @@ class Plan:
     """A checked config and what follows from it."""
 
     def __init__(self, config, root, **further):
-        """`further`: what `check` may know besides."""
+        """`further`: options of `check`."""
         self.root = Path(root)
         self.config = check(config, self.root, **further)
         self.dataset_names = list(self.config["datasets"])
@@ -56,7 +56,7 @@ class Plan:
         return {"raw": raw, "embedded": embedded} if known else {"raw": raw}
 
     def about(self):
-        """What the config says of each dataset besides where its counts come from.
+        """What the config says of each dataset, apart from where its counts come from.
 
         A downloaded original is real, and nothing of it is modelled.
         """
@@ -77,7 +77,7 @@ class Plan:
         return variant["mechanism"], variant.get("options", {}), label
 
     def setting(self, name):
-        """The mechanism behind a name, and what its `prepare` gets besides counts, k and epsilon.
+        """The mechanism behind a name, and what else its `prepare` gets than counts, k and epsilon.
 
         delta is there only where the mechanism looks at it.
         """
@@ -90,22 +90,28 @@ class Plan:
         return {name: self.setting(name) for name in names}
 
     def labels(self, *names):
-        """How figures call the mechanisms."""
+        """The names of the mechanisms in figures."""
         return {name: self.variant(name)[2] for name in names}
 
-    def ranked(self):
-        """What the mechanisms that are compared with each other guarantee, and what they give."""
-        hidden = self["figures"]["hidden_mechanisms"]
+    def about_mechanisms(self):
+        """What the mechanisms of this run guarantee, and what they give."""
         pure = self["delta"] == 0  # which the check allows only where all mechanisms are, then
-        modules = {
-            name: mechanisms.get(self.variant(name)[0])
-            for name in self["mechanisms"]
-            if name not in hidden
-        }
+        modules = {name: mechanisms.get(self.variant(name)[0]) for name in self["mechanisms"]}
         return {
             name: {"guarantee": "pure" if pure else module.guarantee, "output": module.output}
             for name, module in modules.items()
         }
+
+    def ranked(self):
+        """`about_mechanisms` of those that are compared with each other."""
+        hidden = self["figures"]["hidden_mechanisms"]
+        return {n: about for n, about in self.about_mechanisms().items() if n not in hidden}
+
+    def partial(self):
+        """Whether a mechanism of this run may give fewer than k items."""
+        return any(
+            about["output"].startswith("partial") for about in self.about_mechanisms().values()
+        )
 
     def bounded(self):
         """{mechanism: [[c, name of its variant for users with at most c items], ...]}.
@@ -115,7 +121,7 @@ class Plan:
         found = {}
         for name in self["mechanisms"]:
             mechanism, options, _ = self.variant(name)
-            if list(options) == ["contributions"]:
+            if list(options) == ["contributions"] and name != mechanism:
                 found.setdefault(mechanism, []).append([options["contributions"], name])
         return {name: [*sorted(pairs), ["all", name]] for name, pairs in found.items()}
 

@@ -11,7 +11,7 @@ def memory_mb(counts, facts, mechanism, k, written_out=False):
 
     On a cluster two Snakemake processes wait beside the job; that is the first term. Profiles
     take some 85 bytes for each distinct count, which is about 10 bytes of the file. Written
-    out, d counts are held a few times. The published algorithm sorts d k numbers besides, and
+    out, d counts are held a few times. The published algorithm also sorts d k numbers, and
     Pair may fill tables of up to 500 MB.
     """
     try:

@@ -42,7 +42,10 @@ class Figure(NamedTuple):
 def figures(plan):
     """{name: Figure} of all that the default run draws, without what this config cannot fill."""
     settings, ks, timing = plan["figures"], plan["ks"], plan["timing"]
-    everyone = list(plan.ranked())
+    ranked = plan.ranked()
+    # What may hold fewer than k items is compared in a figure of its own.
+    complete = [name for name in ranked if not ranked[name]["output"].startswith("partial")]
+    everyone = complete or list(ranked)
     main = [name for name in everyone if name not in settings["appendix_mechanisms"]] or everyone
     pair = [name for name in ("joint", "pnf_joint") if name in everyone]
     rivals = [name for name in main if name not in pair]
@@ -134,7 +137,7 @@ def figures(plan):
         ),
     }
     if plan["leaderboard"]:
-        entries |= _of_the_field(plan, everyone)
+        entries |= _of_the_field(plan, complete)
     for name in plan.dataset_names:
         entries[f"datasets/{name}"] = Figure(
             {
@@ -155,21 +158,19 @@ def figures(plan):
     return {name: entry for name, entry in entries.items() if entry}
 
 
-def _of_the_field(plan, everyone):
+def _of_the_field(plan, names):
     """The figures that compare all mechanisms at all epsilons."""
     ks, epsilons, first = plan["ks"], plan["epsilons"], plan["epsilons"][0]
     about = plan.ranked()
-    # What may hold fewer than k items is compared in a figure of its own.
-    names = [name for name in everyone if not about[name]["output"].startswith("partial")]
     groups = {
         guarantee: plan.labels(*(name for name in names if about[name]["guarantee"] == guarantee))
         for guarantee in ("pure", "approx")
     }
     on = {"titles": titles(plan, plan.dataset_names)}
     rivals = on | {"groups": groups, "delta": plan["delta"], "epsilon": first}
-    pair = [name for name in ("joint", "pair") if name in names]
+    pair = [name for name in ("joint", "pair") if name in plan["mechanisms"]]
     bounded = {name: pairs for name, pairs in plan.bounded().items() if name in names}
-    unlisted = [n for n in everyone if not mechanisms.get(plan.variant(n)[0]).needs_domain]
+    unlisted = [n for n in about if not mechanisms.get(plan.variant(n)[0]).needs_domain]
     listed = [name for name in WITH_LIST if name in names]
     runs = f"{plan['trials']} trials, delta = {plan['delta']:g}, seed {plan['seed']}"
     errors = tables("errors", "missing")
@@ -295,7 +296,7 @@ def known(plan, key, datasets):
 
 def lines_of(plan, names):
     """The labels of mechanisms in figures of errors, and delta where one of them needs it."""
-    about = plan.ranked()
+    about = plan.about_mechanisms()
     weaker = [name for name in names if about[name]["guarantee"] == "approx"]
     labels = plan.labels(*names)
     labels |= {name: f"{labels[name]} (approximate)" for name in weaker}

@@ -188,6 +188,8 @@ def errors_panel(axis, rows, metric, labels, x="k", missing=None, unresolved=0):
     lines(axis, rows, labels, x, pad, missing)
     if metric == "recall":
         share_axis(axis.yaxis)
+    elif metric == "returned":
+        axis.set_ylim(0, 1.06 * max(rows[x].max(), rows["q75"].max()) if rows.size else 1)
     elif rows.size:
         log_axis(axis.yaxis, [*rows["q25"] + pad, *rows["q75"] + pad])
         if unresolved and metric in OF_ONE_ITEM:

@@ -154,7 +154,7 @@ def cells(axis, colors):
 
 
 def _spread(number, most):
-    """At most so many of the places 0 to number - 1, with the first and the last."""
+    """At most this many of the places 0 to number - 1, with the first and the last."""
     return np.unique(np.linspace(0, number - 1, min(number, most)).round().astype(int)).tolist()
 
 

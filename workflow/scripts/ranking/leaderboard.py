@@ -3,8 +3,10 @@
 Mechanisms are compared within a group: what they guarantee, and what they give.
 
 guarantee: `pure` or `approx`; `either` ranks both together, and says so by its name.
-output: `sequence`, for mechanisms that give an order; `set`, for all, since whoever gives an
-    order gives a set, too. Errors that depend on the order exist in the first group only.
+output: `sequence`, for mechanisms that give an order; `set`, for all, since a mechanism that
+    gives an order gives a set, too. Errors that depend on the order exist in the first group
+    only. Those that may give fewer than k items are ranked apart, as `partial sequence` and
+    `partial set`.
 
 Errors are compared by the median over trials. Recall is compared by the number of items that
 are missed, k (1 - recall), so that less is better everywhere.
@@ -32,8 +34,13 @@ from workflow.scripts.results.tables import CELL, write_table
 from workflow.scripts.trials.generators import generator
 
 GUARANTEES = {"pure": {"pure"}, "approx": {"approx"}, "either": {"pure", "approx"}}
-METRICS = {"sequence": ("linf", "l1", "k_relative", "recall"), "set": ("k_relative", "recall")}
-EVERY_METRIC = METRICS["sequence"]
+EVERY_METRIC = ("linf", "l1", "k_relative", "recall")
+METRICS = {
+    "sequence": EVERY_METRIC,
+    "set": ("k_relative", "recall"),
+    "partial sequence": EVERY_METRIC,
+    "partial set": ("k_relative", "recall"),
+}
 ALL = "(all)"  # the group of all datasets together; no dataset can be called that
 GROUP = ["dataset", "guarantee", "output", "metric"]
 LEVEL = 0.05  # of the rank tests of a cell, all together
@@ -65,7 +72,8 @@ def groups(mechanisms):
         names = [
             name
             for name, about in mechanisms.items()
-            if about.guarantee in GUARANTEES[guarantee] and output in ("set", about.output)
+            if about.guarantee in GUARANTEES[guarantee]
+            and output in (about.output, about.output.replace("sequence", "set"))
         ]
         for metric in METRICS[output]:
             yield guarantee, output, metric, names
@@ -105,7 +113,7 @@ def winners(trials, mechanisms):
 
 
 def _winner(found):
-    """(mechanism, median, mechanisms that it is not surely better than) of one cell."""
+    """(mechanism, median, mechanisms that it is not significantly better than) of one cell."""
     # Equal medians, often 0: who has more trials with that little error is named.
     pooled = np.sort(np.concatenate(list(found.values())))
 

@@ -12,13 +12,19 @@ GUARANTEES = {
     "approx": "(ε, δ)-DP",
     "either": "both, ranked together",
 }
-OUTPUTS = {"sequence": "sequence", "set": "set"}
-SUMMARY = {"sequence": "linf", "set": "recall"}  # what the map of winners goes by
+OUTPUTS = {
+    "sequence": "sequence",
+    "set": "set",
+    "partial sequence": "sequence of at most k items",
+    "partial set": "set of at most k items",
+}
+# What the map of winners goes by.
+SUMMARY = {output: "recall" if output.endswith("set") else "linf" for output in OUTPUTS}
 
 RANKING = {
     "title": Column("dataset"),
     "guarantees": Column("guarantee"),
-    "output": Column("output"),
+    "outputs": Column("output"),
     "error": Column("compared by"),
     "label": Column("mechanism", "name"),
     "mean_rank": Column("mean rank", "number"),
@@ -31,11 +37,11 @@ RANKING = {
 WORDS = (
     "A cell is a dataset, an epsilon and a k. A mechanism wins a cell if no other has a smaller "
     "median error; equal medians win together. A win is sure if a rank test tells the winner from"
-    " each other mechanism; if not, the cell is a tie of all that are not told apart. Regret: how"
+    " every other mechanism; if not, the cell is a tie of all those not told apart. Regret: how"
     " many times larger the error is than the smallest of the group (medians + 1, geometric mean "
     "over cells). In brackets, the interval that holds 95 % of the values when the trials are "
     "drawn again with replacement; that adds noise, so a value may lie outside. Sets are compared"
-    " by the items that they miss, and whoever gives a sequence gives a set. Mechanisms that "
+    " by the items that they miss, and a sequence is a set, too. Mechanisms that "
     "guarantee ε-DP and those that guarantee (ε, δ)-DP are in one ranking only where it says so."
 )
 
@@ -56,7 +62,7 @@ def leaderboard_page(rows, titles, labels):
     filters = {
         "dataset": titles,
         "guarantee": GUARANTEES,
-        "output": OUTPUTS,
+        "output": {key: OUTPUTS[key] for key in OUTPUTS if any(r["output"] == key for r in rows)},
         "metric": {name: metrics.METRICS[name].title for name in METRICS["sequence"]},
     }
     return page(
@@ -92,6 +98,7 @@ def _shown(row, titles, labels):
     return row | {
         "title": titles[row["dataset"]],
         "guarantees": GUARANTEES[row["guarantee"]],
+        "outputs": OUTPUTS[row["output"]],
         "error": metrics.METRICS[row["metric"]].title,
         "label": labels[row["mechanism"]],
         "mean_rank": interval("mean_rank", 2),

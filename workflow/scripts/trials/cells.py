@@ -25,11 +25,11 @@ MISSING = ["epsilon", "k", "reason"]  # cells that were not run
 def run_cell(profile, dataset, name, epsilon, k, trials, seed, setting):
     """Yield (trial, *metrics) for each of the trials, which are numbered from 1."""
     draw = prepared(profile, k, epsilon, setting, name, dataset)
-    ordered = mechanisms.get(setting["mechanism"]).output == "sequence"
+    output = mechanisms.get(setting["mechanism"]).output
     true = profile.counts_at(np.arange(k))
     for trial in trials:
         ranks = draw(generator(seed, dataset, name, epsilon, k, trial))
-        yield trial, *measured(true, profile.counts_at(ranks), ordered)
+        yield trial, *measured(true, profile.counts_at(ranks), output)
 
 
 def run_cells(profile, dataset, name, epsilon, ks, trials, seed, setting):

@@ -18,7 +18,7 @@ def generator(seed, *names):
 def prepared(counts, k, epsilon, setting, name, dataset):
     """`draw` of a mechanism; what it refuses is the user's to change.
 
-    setting: the `mechanism`, and what its `prepare` is given besides (`Plan.setting`).
+    setting: the `mechanism`, and what else its `prepare` is given (`Plan.setting`).
     name: what the config calls the mechanism with these settings.
     """
     given = dict(setting)

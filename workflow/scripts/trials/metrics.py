@@ -74,27 +74,42 @@ METRICS = {
         True,
         "The place in the sequence, counted from 1, at which the largest error occurs.",
     ),
+    "returned": Metric(
+        "Items returned",
+        "items returned",
+        False,
+        False,
+        "How many items came out, of mechanisms that may give fewer than k. In their other "
+        "metrics a missing item is a miss, and fills its place with a count of 0.",
+    ),
 }
 
 
-def measured(true, selected, ordered=True):
+def measured(true, selected, output="sequence"):
     """All METRICS of a selection, from the true top-k counts and the counts of its items.
+
+    A selection of fewer than k items is filled up with items of count 0, which belong to no
+    true top k.
 
     loss: the largest c_r - c_{s_r}; never negative, since no item has more than c_1.
     linf: the largest |c_r - c_{s_r}|.
     l1: the sum of all |c_r - c_{s_r}|.
     k_relative: the largest c_k - c_{s_r}. It is never negative for k distinct items: at most
         k - 1 items have a larger count than c_k, so one of the k has at most c_k.
-    recall: the share of items that belong to a true top k, those with a count of at least c_k.
+    recall: of k places, the share with an item of a true top k, one with a count of at least c_k.
     linf_index: the 1-based place of the largest c_r - c_{s_r}, the first of several. As in the
         published code, it is the largest signed difference that is looked for.
+    returned: the number of items.
 
-    Without an order, what depends on it is None.
+    Without an order, what depends on it is None; `returned` is None where it is always k.
     """
+    k, found = len(true), len(selected)
+    recall = np.count_nonzero(selected >= true[-1]) / k
+    returned = found if output.startswith("partial") else None
+    selected = np.pad(selected, (0, k - found))
     k_relative = int(true[-1] - selected.min())
-    recall = float(np.mean(selected >= true[-1]))
-    if not ordered:
-        return None, None, None, k_relative, recall, None
+    if output.endswith("set"):
+        return None, None, None, k_relative, recall, None, returned
     difference = true - selected
     worst = int(difference.argmax())
     distance = np.abs(difference)
@@ -105,4 +120,5 @@ def measured(true, selected, ordered=True):
         k_relative,
         recall,
         worst + 1,
+        returned,
     )
