@@ -13,7 +13,7 @@ SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 OVERLAY := $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
-.PHONY: help setup figures field time scaling report verify test quick-test check bench \
+.PHONY: help setup figures field users time scaling report verify test quick-test check bench \
 	bench-data bench-pipeline numbers site crate gallery gallery-field lock tidy clean
 
 help: ## list these targets
@@ -55,6 +55,10 @@ figures: config-file ## make all results and figures (CONFIG=mine.yaml: of your 
 field: config-file ## compare all mechanisms at six epsilons, in field/ (CONFIG=mine.yaml: on your data)
 	$(SNAKEMAKE) --directory field --configfile workflow/field.yaml $(CONFIG)
 
+users: setup ## what bounding the items of a user costs, on the original of Games (downloads it)
+	$(SNAKEMAKE) --config data=download -- data/raw/games/verified/steam-video-games.zip
+	$(BIN)/python -m tools.users
+
 time: config-file ## time the mechanisms again, and redraw figure 3
 	$(SNAKEMAKE) --forcerun timing $(OVERLAY)
 
@@ -87,8 +91,8 @@ bench: setup ## time the samplers against NumPy, the published algorithms and ex
 bench-pipeline: setup ## what the pipeline costs beside its work, and a sweep of 7,200 cells (10 minutes)
 	$(BIN)/python -m benchmarks.pipeline
 
-bench-data: setup ## count a MovieLens of 25 million generated ratings: seconds and memory
-	$(BIN)/python -m benchmarks.movielens
+bench-data: setup ## count 20 million rows, beside the bare query on DuckDB: seconds and memory
+	$(BIN)/python -m benchmarks.counting
 
 numbers: setup ## measure again and write the tables into the pages (ONLY=release: those whose command has this word)
 	$(BIN)/python -m tools.numbers $(ONLY)
@@ -107,7 +111,7 @@ gallery: figures scaling ## make the small pictures and the verdicts that the RE
 
 gallery-field: field ## make the small pictures that docs/choosing.md shows
 	$(BIN)/python -m tools.gallery field/figures docs/gallery field- \
-		rivals winners epsilon-needed contributions joint-and-pair
+		rivals winners epsilon-needed contributions joint-and-pair no-list no-list-small-epsilon
 
 LOCK := .venv-lock/bin/uv pip compile --quiet --upgrade --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --python-version 3.11 pyproject.toml

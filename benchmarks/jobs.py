@@ -30,8 +30,8 @@ def measure(name, k, trials):
 
 
 def main():
-    print("One job of trials on Foods: processor seconds, and peak memory in MB")
-    print(f"{'mechanism':<12}{'k':>5}{'50 trials':>11}{'1,000':>8}{'10,000':>9}{'MB':>8}")
+    print("| mechanism | k | 50 trials | 1,000 trials | 10,000 trials | peak memory |")
+    print("|---|---:|---:|---:|---:|---:|")
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=spawn, max_tasks_per_child=1) as processes:
         for name in NAMES:
@@ -43,7 +43,8 @@ def main():
                     for trials in (50, 1000, 10_000)
                 )
                 peak = max(a[1], b[1], c[1])
-                print(f"{name:<12}{k:>5}{a[0]:>11.2f}{b[0]:>8.2f}{c[0]:>9.2f}{peak:>8.0f}")
+                times = " | ".join(f"{seconds:.2f} s" for seconds, _ in (a, b, c))
+                print(f"| `{name}` | {k} | {times} | {peak:,.0f} MB |", flush=True)
 
 
 if __name__ == "__main__":
