@@ -1,7 +1,7 @@
 """How much results on Foods depend on what is not known: `python -m benchmarks.foods_positions`.
 
 The largest counts of Foods are known as intervals about 16 wide; where they lie inside was drawn
-(workflow/scripts/data/foods.py). This repeats the experiment on Foods with ten other draws. Since
+(tools/foods.py). This repeats the experiment on Foods with ten other draws. Since
 50 trials differ from 50 other trials anyway, it also repeats it on the same profile with ten other
 seeds of the trials. Prints two Markdown tables, which data/README.md shows and explains. A number
 after the command is the number of trials; more of them leave less to chance.

@@ -81,6 +81,8 @@ class Mechanism:
         `extra_memory(d, k)`: the bytes that a draw of k out of d items needs beyond the counts.
     extra_seconds : callable
         `extra_seconds(k)`: how long preparing a cell may take, if that is worth mentioning.
+    every_pair : bool
+        Whether it computes a number for each pair of an item and a place, d k in all.
     """
 
     name: str
@@ -102,6 +104,7 @@ class Mechanism:
     order: int = 1000
     extra_memory: Callable[[int, int], int] = nothing
     extra_seconds: Callable[[int], float] = nothing
+    every_pair: bool = False
 
     @classmethod
     def of(cls, name: str, module: ModuleType) -> "Mechanism":

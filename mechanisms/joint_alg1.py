@@ -28,6 +28,7 @@ citation = (
     "Differentially Private Top-k. ICML 2022, algorithm 1."
 )
 published_of = "joint"
+every_pair = True
 paper_name = "Algorithm 1"
 order = 70
 

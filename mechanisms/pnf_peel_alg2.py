@@ -25,6 +25,7 @@ citation = (
     "Differentially Private Top-k. ICML 2022, algorithm 2."
 )
 published_of = "pnf_peel"
+every_pair = True
 paper_name = "Algorithm 2"
 order = 80
 
