@@ -366,6 +366,7 @@ def gaussian(counts, k, epsilon, delta, neighbors, contributions=math.inf):
     return _top_orders(density, below, edges, 16, k)
 
 
+@functools.cache
 def gaussian_sigma(d, epsilon, delta, neighbors, contributions=math.inf):
     """σ for the longest change of d counts by one user, less its mean: orders have no mean."""
     bound = int(min(contributions, d))
