@@ -80,14 +80,16 @@ def test_adding_a_dataset_an_epsilon_and_a_mechanism(tmp_path):
     (project.root / "pets.csv").write_text(f"pet,votes\n{rows}")
     (project.root / "mechanisms" / "em_peel.py").write_text(example("mechanism"))
     package_elsewhere(tmp_path / "packages", "far_peel")
-    project.finishes(PYTHONPATH=str(tmp_path / "packages"))
+    figures = ("datasets/pets", "error-against-epsilon", "figure-1-gaps-and-errors")
+    made = ("results/errors.csv", *(f"figures/{figure}.png" for figure in figures))
+    project.finishes(*made, PYTHONPATH=str(tmp_path / "packages"))
 
     errors = (project.root / "results" / "errors.csv").read_text().splitlines()
     cells = {tuple(line.split(",")[:3]) for line in errors[1:]}
     for mechanism in config["mechanisms"]:
         for epsilon in ("0.5", "1", "2"):
             assert ("pets", mechanism, epsilon) in cells
-    for figure in ("datasets/pets", "error-against-epsilon", "figure-1-gaps-and-errors"):
+    for figure in figures:
         assert (project.root / "figures" / f"{figure}.png").stat().st_size > 10_000
 
     contract = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-k", "em_peel"]
