@@ -284,9 +284,3 @@ class Matrix:
             for a, b in itertools.combinations(range(1, self.k + 1), 2)
             for j in range(1, self.d + 1)
         )
-
-
-def in_all_cases(property_):
-    """In how many of the cases does a method of Matrix say yes?"""
-    truths = [getattr(Matrix(counts, k), property_)() for counts, k in CASES]
-    return sum(truths), len(truths)

@@ -67,7 +67,6 @@ rule claims:
     params:
         neighbors=plan["neighbors"],
         delta=plan["delta"],
-        labels=plan.labels(*plan["variants"]),
     message:
         "Checking the statements of the paper"
     script:

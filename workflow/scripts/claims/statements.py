@@ -1,8 +1,8 @@
-"""Judges the rows of statements.csv against the results of a run, and writes the verdicts down.
+"""The rows of statements.csv, which is to be held beside the paper, judged by the tables of a run.
 
-The table is to be held beside the paper. A row has the statement in our words, its id, which
-stays, its place, and what judges it: a word, with the mechanisms, datasets, metrics and k that are
-compared (`comparison`); a function of `checks`; other statements; or a test of the definitions.
+A row has the statement in our words, its id, which stays, its place, and what judges it: a word,
+with the mechanisms, datasets, metric and k that are compared; a function of `checks`; other
+statements; or a test of the definitions.
 
 A statement that does not hold is a finding, and is written down like any other. A check that
 crashes is a defect, and stops the run. What a run has no data for is "not checked".
@@ -13,70 +13,210 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
-from workflow.scripts.claims import checks
-from workflow.scripts.claims.comparison import Comparison
-from workflow.scripts.claims.evidence import NotChecked, Outcome, Results
+from workflow.scripts.claims import checks, words
+from workflow.scripts.claims.evidence import METRICS, NotChecked, Outcome, Results, short
 from workflow.scripts.claims.pages import as_markdown
-from workflow.scripts.claims.words import DOES_NOT_HOLD, HOLDS, NOT_CHECKED
-from workflow.scripts.claims.words import verdict as verdict_of
+from workflow.scripts.claims.words import BANDS, COUNTED, DOES_NOT_HOLD, GROUPS, HOLDS, NOT_CHECKED
 from workflow.scripts.common import intact, written
 
 TABLE = Path(__file__).parents[2] / "statements.csv"
+TABLES = ("datasets", "errors", "trials", "timing", "gaps", "agreement")  # that are judged
+REFUTED = "refuted by "
+COLUMNS = (
+    *("claim", "section", "place", "statement", "verdict", "found", "details", "criterion"),
+    *("words", "depends_on_time", "not_real"),
+)
 
 
 @dataclass(frozen=True)
 class Statement:
-    """A row of statements.csv; what is compared is in `comparison`, if it is one."""
+    """A row of statements.csv."""
 
     id: str
     section: str
     place: str
     statement: str
-    words: tuple
+    mechanisms: str  # "joint vs pnf_peel, cdp_peel"
+    datasets: str  # a group, or "four of six": there rather than elsewhere
+    metric: str  # or "each": none is named
+    ks: str  # a band, or "moderate of all", or "moderate or not large": two equally good readings
+    words: str
     judged_by: str
     criterion: str
-    comparison: Comparison | None
 
     @property
-    def by_test(self):
-        return "::" in self.judged_by
+    def test(self):
+        """The test that shows it, if that is what judges it."""
+        return self.judged_by.removeprefix(REFUTED) if "::" in self.judged_by else ""
+
+    @property
+    def all_words(self):
+        return [w for w in self.words.split(", ") if w] + ["shown by a test"] * bool(self.test)
 
     def judge(self, results):
-        if self.comparison:
-            return self.comparison.check(results)
-        if self.by_test:
-            refuted, test = re.fullmatch("(refuted by )?(.*)", self.judged_by).groups()
-            found = f"{self.criterion} `{test}` shows it.".strip()
-            return Outcome(DOES_NOT_HOLD if refuted else HOLDS, found)
+        if self.test:
+            refuted = self.judged_by.startswith(REFUTED)
+            return Outcome(DOES_NOT_HOLD if refuted else HOLDS, self.criterion or "as stated")
         name, arguments = re.fullmatch(r"(\w+)(?:\((.*)\))?", self.judged_by).groups()
         arguments = arguments.split(", ") if arguments else []
         if name == "parts":
             return all_parts([STATEMENTS[part].judge(results) for part in arguments])
         return getattr(checks, name)(results, *arguments)
 
+    @property
+    def how(self):
+        """What the verdict rests on."""
+        return self.test or self.criterion
+
 
 def all_parts(outcomes):
     verdicts = [one.verdict for one in outcomes]
-    found = verdict_of(set(verdicts) == {HOLDS}, verdicts.count(DOES_NOT_HOLD) <= 1)
+    found = words.verdict(set(verdicts) == {HOLDS}, verdicts.count(DOES_NOT_HOLD) <= 1)
     datasets = dict.fromkeys(name for one in outcomes for name in one.datasets)
     return Outcome(found, ", ".join(verdicts), tuple(datasets))
 
 
+class Comparison(Statement):
+    """A statement that one mechanism is better than others, judged by a word."""
+
+    @property
+    def sides(self):
+        this, rivals = self.mechanisms.split(" vs ")
+        return this, rivals.split(", ")
+
+    def judge(self, results):
+        """Judge it, then see whether another reading gives another verdict."""
+        datasets, *groups = GROUPS[self.datasets.split(" of ")[-1]]
+        ks, *or_ks = self.ks.split(" of ")[-1].split(" or ")
+        band, *bands = BANDS[ks]
+        cells = self.cells(results, datasets, band)
+        found = self.verdict(cells)
+        if found == NOT_CHECKED:
+            raise NotChecked("All medians are 0, so there is nothing to compare.")
+        texts, readings = [self.found(results, cells)], []
+        for other_ks in or_ks:
+            other = self.verdict(self.cells(results, datasets, BANDS[other_ks][0]))
+            texts.append(f"{found} if k is {ks}, {other} if k is {other_ks}")
+            found = found if found == other else words.PARTLY
+        others = {}
+        if not or_ks:
+            if self.ties == words.CHECKED:
+                others["ties at 0 are left out"] = self.verdict(cells.told)
+            readings += [("every cell is tested at 5 % by itself", datasets, band, False)]
+            readings += [(f"k is from {a} to {b}", datasets, (a, b)) for a, b in bands]
+        readings += [("large and small go by the number of items", other, band) for other in groups]
+        for name, *reading in readings:
+            try:
+                others[name] = self.verdict(self.cells(results, *reading))
+            except NotChecked:
+                continue  # the run has less than this reading needs
+        changed = {name: one for name, one in others.items() if one not in (found, NOT_CHECKED)}
+        texts += [f"fragile: {one} if {name}" for name, one in changed.items()]
+        return Outcome(found, "; ".join(texts), datasets, self.details(results, cells))
+
+    @property
+    def ties(self):
+        return words.WORDS[self.words]["ties"]
+
+    def cells(self, results, datasets, band, corrected=True):
+        metrics = list(METRICS) if self.metric == "each" else [self.metric]
+        cells = results.cells(*self.sides, datasets, metrics, band, corrected)
+        # What the statement names, if that is to be there rather than elsewhere.
+        group, ks = (re.split(" of | or ", text)[0] for text in (self.datasets, self.ks))
+        (low, high), *_ = BANDS[ks]
+        cells.in_group = np.isin(cells.dataset, GROUPS[group][0])
+        cells.in_band = (low <= cells.k) & (cells.k <= high)
+        return cells
+
+    def verdict(self, cells):
+        """ℓ∞ and ℓ1 decide where no metric is named; k-relative error must not contradict them."""
+        parts = cells.by("metric")
+        verdicts = {metric: words.judged(self.words, part) for metric, part in parts.items()}
+        weak = parts["k_relative"] if len(parts) > 1 else cells[:0]
+        fails = len(weak) and verdicts.pop("k_relative") == DOES_NOT_HOLD
+        contradicts = fails and 0 < weak.loss.sum() >= weak.win.sum()
+        told = {one for one in verdicts.values() if one != NOT_CHECKED}
+        mixed = len(told) == 2 or (contradicts and told == {HOLDS})
+        return words.PARTLY if mixed else words.worst(told)
+
+    @property
+    def how(self):
+        metric = METRICS.get(self.metric, "each metric")
+        return f"{self.mechanisms}; {metric}; {self.datasets}; k: {self.ks}"
+
+    @property
+    def all_words(self):
+        bands = [f"{name} k" for name in ("small", "moderate", "not large") if name in self.ks]
+        groups = ["large and small"] * self.datasets.startswith(("large", "small"))
+        return [self.words, *["no metric named"] * (self.metric == "each"), *bands, *groups]
+
+    def score(self, cells):
+        """'12–3 of 20 and 5 ties at 0': the cells won and lost."""
+        told = cells if self.ties == COUNTED else cells.told
+        n, verb = cells.zero.sum(), ", of which" if self.ties == COUNTED else " and"
+        text = f"{told.win.sum()}–{told.loss.sum()} of {len(told)}"
+        return text + f"{verb} {n} tie{'s' * bool(n > 1)} at 0" * bool(n)
+
+    def found(self, results, cells):
+        """The numbers that decide, in each metric."""
+        if self.metric != "each":
+            return self.decisive(results, cells)
+        return "; ".join(
+            f"{METRICS[name]} {words.judged(self.words, part)}: {self.decisive(results, part)}"
+            for name, part in cells.by("metric").items()
+        )
+
+    def decisive(self, results, cells):
+        text, alike = self.score(cells), f"{cells.matching.mean():.0%} match"
+        by_dataset = cells.by("dataset")
+        ratios = f"mean ratios {results.named(words.mean_ratios(cells))}"
+        shares = [
+            f"{name} {there:.0%}, elsewhere {elsewhere:.0%}"
+            for name, (there, elsewhere) in words.contrasts(cells.told).items()
+        ]
+        numbers = {
+            "relatively": ratios,
+            "much": f"{text}, mean ratio {short(cells.told.mean_ratio)}",
+            "slightly": f"{ratios}; {text}",
+            "strongest": f"{words.lost_to_some(cells):.0%} lost to a rival; {text}",
+            "matches": f"{alike}, {(cells.ratio < 1 / words.BAND).mean():.0%} are worse; {text}",
+            "not different": f"{cells.significant.sum()} of {len(cells)} differ, {alike}",
+            "wide range of k": "k won: "
+            + results.named({name: part.win.sum() for name, part in by_dataset.items()}),
+            "only to about 30": f"last k won: {results.named(words.last_wins(cells))}; {text}",
+            "particularly": f"won on the named {'; at the named '.join(shares)}",
+        }
+        return numbers.get(self.words, text)
+
+    def details(self, results, cells):
+        """For each metric: cells won and lost on each dataset and against each rival, ratios."""
+        texts = []
+        for metric, part in cells.by("metric").items():
+            told = part if self.ties == COUNTED else part.told
+            each = {results.title(d): told[told.dataset == d] for d in part.by("dataset")}
+            if len(self.sides[1]) > 1:
+                each |= {results.label(rival): p for rival, p in told.by("rival").items()}
+            scores = [
+                f"{name} {p.win.sum()}–{p.loss.sum()} of {len(p)}" for name, p in each.items()
+            ]
+            texts.append(
+                f"{METRICS[metric]}: {', '.join(scores)}; mean ratio {short(told.mean_ratio)}"
+            )
+            differ = part.ranks.sum()
+            texts[-1] += f"; {differ} of the ties at 0 differ by ranks" * bool(differ)
+        return "\n".join(texts)
+
+
 def read(path=TABLE):
     """{id: Statement}, in the order of the table, which is the paper's."""
-    statements = {}
     with open(path, encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            compared = [row.pop(name) for name in ("mechanisms", "datasets", "metrics", "ks")]
-            words = [word for word in row.pop("words").split(", ") if word]
-            comparison = Comparison(*compared, *words) if compared[0] else None
-            words = comparison.words() if comparison else words
-            words += ["shown by a test"] * ("::" in row["judged_by"])
-            if row["id"] in statements:
-                raise ValueError(f"two statements are called {row['id']}")
-            statements[row["id"]] = Statement(**row, words=tuple(words), comparison=comparison)
+        rows = list(csv.DictReader(file))
+    statements = {r["id"]: (Comparison if r["mechanisms"] else Statement)(**r) for r in rows}
+    if len(statements) < len(rows):
+        raise ValueError(f"two statements of {path} have one id")
     return statements
 
 
@@ -91,40 +231,19 @@ def check_all(results):
             outcome = each.judge(results)
         except NotChecked as reason:
             outcome = Outcome(NOT_CHECKED, str(reason))
-        criterion = "computed from the definitions" if each.by_test else each.criterion
-        rows.append(
-            {
-                "claim": each.id,
-                "section": each.section,
-                "place": each.place,
-                "statement": each.statement,
-                "verdict": outcome.verdict,
-                "found": outcome.found,
-                "criterion": each.comparison.criterion(results) if each.comparison else criterion,
-                "words": "; ".join(each.words),
-                "depends_on_time": "yes" if "time" in each.words else "no",
-                "not_real": results.not_real(outcome.datasets),
-            }
-        )
-    return pd.DataFrame(rows)
+        named = each.all_words
+        row = each.id, each.section, each.place, each.statement, outcome.verdict, outcome.found
+        row += outcome.details, each.how, "; ".join(named)
+        row += "yes" if "time" in named else "no", results.not_real(outcome.datasets)
+        rows.append(row)
+    return pd.DataFrame(rows, columns=COLUMNS)
 
 
-# ---------------------------------------------------------------- files
-
-TABLES = ("datasets", "errors", "trials", "timing", "gaps", "agreement")
-
-
-def read_results(**given):
-    """Read the tables of a run; those without a path count as missing."""
-    tables = {name: path for name, path in given.items() if name in TABLES and path is not None}
-    # A dataset may well be called nan.
-    for name, path in tables.items():
-        given[name] = pd.read_csv(intact(path), keep_default_na=False, na_values=[""])
-    return Results(**given)
-
-
-def write_claims(csv, md, **inputs):
-    results = read_results(**inputs)
+def write_claims(csv, md, **given):
+    """Write the verdicts on a run; `given` are the paths of its tables, and its setting."""
+    for name in TABLES:  # a dataset may well be called nan
+        given[name] = pd.read_csv(intact(given[name]), keep_default_na=False, na_values=[""])
+    results = Results(**given)
     table = check_all(results)
     with written(csv) as file:
         table.to_csv(file, index=False, lineterminator="\n")

@@ -1,13 +1,11 @@
 """How each judging word of the paper is judged; words.csv says the same to people.
 
-The bounds were chosen from the paper's text alone, before any result was looked at. A word that
-compares mechanisms has a function, which gets the cells that `evidence.Results.cells` makes, not
-all of them ties at 0 unless ties count.
+The bounds come from readers who saw the paper and no result. A word that compares mechanisms has a
+function of cells, which `evidence.Results.cells` makes.
 """
 
 import csv
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -19,9 +17,9 @@ VERDICTS = (HOLDS, PARTLY, DOES_NOT_HOLD, NOT_COMPARABLE, NOT_CHECKED)
 ALL_K = (1, 10**9)
 BANDS = {
     "all": (ALL_K,),
-    "small": ((1, 30), (1, 45)),
-    "moderate": ((31, 100), (31, 65), (31, 145)),
-    "not large": ((1, 100), (1, 65), (1, 145)),
+    "small": ((1, 30), (1, 15), (1, 45)),
+    "moderate": ((31, 100), (31, 65), (31, 125)),
+    "not large": ((1, 100), (1, 65), (1, 125)),
     "not small": ((31, 10**9), (46, 10**9)),
     "low": ((1, 45),),
 }
@@ -36,6 +34,7 @@ GROUPS = {
     "large": (LARGE, ("foods", "movies", "news", "tweets")),
     "small": (SMALL, ("books", "games")),
 }
+BAND = 1.25  # ratios from 1 / BAND to BAND match; a loss beyond it is material
 
 
 def verdict(holds, partly=False):
@@ -54,187 +53,174 @@ class Cells:
     def __getitem__(self, chosen):
         return Cells(**{name: column[chosen] for name, column in vars(self).items()})
 
-    def by_dataset(self):
-        return {name: self[self.dataset == name] for name in dict.fromkeys(self.dataset.tolist())}
+    def by(self, column):
+        """{value: its cells}"""
+        values = getattr(self, column)
+        return {value: self[values == value] for value in dict.fromkeys(values.tolist())}
 
-    @property
-    def told(self):
-        """Without ties at 0."""
-        return self[~self.zero]
-
-    @property
-    def matching(self):
-        return self.zero | ((self.ratio >= 0.8) & (self.ratio <= 1.25))
-
-    @property
-    def mean_ratio(self):
-        return float(np.exp(np.log(self.ratio).mean()))
-
-    def best_of(self):
-        """Against all rivals at once: won if each is beaten or tied with, lost if one is better."""
-        keys = list(zip(self.dataset, self.metric, self.k, strict=True))
-        place = {key: number for number, key in enumerate(dict.fromkeys(keys))}
-        where = np.array([place[key] for key in keys])
-        best = self[np.unique(where, return_index=True)[1]]
-
-        def any_of(truths):
-            return np.bincount(where, truths, len(place)) > 0
-
-        best.zero, best.loss = ~any_of(~self.zero), any_of(self.loss)
-        best.win = ~any_of(~(self.win | self.zero)) & ~best.zero
-        best.ranks = any_of(self.ranks)
-        return best
+    parts = property(lambda self: list(self.by("dataset").values()))
+    told = property(lambda self: self[~self.zero])
+    won = property(lambda self: self.win.mean() if len(self) else 0.0)
+    lost = property(lambda self: self.loss.mean() if len(self) else 0.0)
+    mean_ratio = property(lambda self: np.exp(np.log(self.ratio).mean()) if len(self) else 1.0)
+    matching = property(lambda self: (self.ratio >= 1 / BAND) & (self.ratio <= BAND))
+    material = property(lambda self: self.loss & (self.ratio < 1 / BAND))
 
 
-def ordered(numbers):
-    """Is each of the four datasets above each of the two, or at least their median?"""
-    four, two = ([numbers[name] for name in group] for group in (LARGE, SMALL))
-    return verdict(min(four) > max(two), np.median(four) > np.median(two))
+def share(won, lost, partly_won, partly_lost=None):
+    """Judge by the shares won and lost, with no dataset that has no more wins than losses.
 
-
-# ---------------------------------------------------------------- words that compare mechanisms
-
-
-def share(wins, losses, partly_wins, partly_losses, *, ahead=0.0, ties=False, even=False):
-    """A word judged by the shares of cells won and lost, which may be None: fewer than won.
-
-    `ahead` is the share of datasets that need more wins than losses; with `even`, partly needs no
-    more losses than wins.
+    partly_lost: by default, fewer than are won.
     """
 
     def judge(cells):
-        told = cells if ties else cells.told
-        balance = [
-            (part.win.sum() + ties * part.zero.sum()) - part.loss.sum()
-            for part in cells.by_dataset().values()
-        ]
-        spread = np.less(balance, 0).mean() <= 1 / 3 and np.greater(balance, 0).mean() >= ahead
-        enough = len(told) >= len(cells) / 2
-        won, lost = (told.win | told.zero).mean(), told.loss.mean()
-        few, rather_few = (
-            lost < won if bound is None else lost <= bound for bound in (losses, partly_losses)
-        )
-        rather_few |= even and lost <= won
-        return verdict(won >= wins and few and spread and enough, won >= partly_wins and rather_few)
+        ahead = all(part.win.sum() > part.loss.sum() for part in cells.told.parts)
+        few = cells.lost < cells.won if partly_lost is None else cells.lost <= partly_lost
+        holds = cells.won >= won and cells.lost <= lost and ahead
+        return verdict(holds, cells.won >= partly_won and few)
 
     return judge
 
 
+def often(cells):
+    datasets = sum(part.won >= 1 / 3 for part in cells.parts)
+    return verdict(cells.won >= 1 / 3 and datasets >= 3, cells.won >= 0.15)
+
+
+def lost_to_some(cells):
+    """The share of all (dataset, k) at which some rival wins."""
+    places = [set(zip(c.dataset, c.k, strict=True)) for c in (cells[cells.loss], cells)]
+    return len(places[0]) / len(places[1])
+
+
+def strongest(cells):
+    lost = lost_to_some(cells)
+    ahead = all(part.told.won >= 0.5 for part in cells.by("rival").values())
+    return verdict(lost <= 0.05 and ahead and not cells.material.any(), lost <= 0.2)
+
+
 def always(cells):
-    near = cells.loss.mean() <= 0.1 and (cells.a <= cells.b).mean() >= 0.8
-    return verdict(not cells.loss.any() and (cells.ratio > 1 / 1.05).all(), near)
-
-
-def dominates(cells):
-    found = always(cells)
-    return PARTLY if found == HOLDS and cells.win[~cells.zero].mean() < 0.5 else found
+    datasets = sum(part.win.any() for part in cells.parts)
+    lost = cells.loss.sum()
+    return verdict(not lost and datasets >= 3, lost <= 1 and not cells.material.any())
 
 
 def consistently(cells):
-    good = cells.win | cells.matching
-    everywhere = all(good[cells.dataset == name].mean() >= 0.75 for name in set(cells.dataset))
-    bad = (cells.loss & (cells.ratio < 0.8)).mean()
-    return verdict(good.mean() >= 0.9 and everywhere and bad <= 0.05, good.mean() >= 0.75)
+    lost = [part.lost for part in cells.parts]
+    holds = max(lost) <= 0.05 and not cells.material.any()
+    return verdict(holds, cells.lost <= 0.15 and max(lost) <= 1 / 3)
 
 
 def matches(cells):
-    alike = cells.matching
-    worse = (~alike & (cells.ratio < 1)).mean()
-    partly = alike.mean() >= 0.5 or worse <= 0.1 * (~alike).mean()
-    return verdict(alike.mean() >= 0.75, worse <= 0.25 and partly)
+    alike, worse = cells.matching.mean(), cells.ratio < 1 / BAND
+    near = 1 / BAND <= cells.mean_ratio <= BAND
+    fails = any((part.ratio < 1 / BAND).mean() > 0.2 for part in cells.parts)
+    return verdict(alike >= 0.8 and near, not fails and (alike >= 0.5 or not worse.any()))
 
 
 def slightly(cells):
-    told = cells.told
-    size = told.mean_ratio
-    direction = (told.ratio > 1).mean() > 0.5 and told.win.sum() > told.loss.sum()
-    return verdict(1.05 < size <= 1.5 and direction, size > 1 / 1.05)
+    good = [1.02 <= p.mean_ratio <= 1.5 and p.won >= p.lost + 0.1 for p in cells.parts]
+    return verdict(all(good), all(p.won >= p.lost and p.mean_ratio > 0.98 for p in cells.parts))
 
 
 def much(cells):
-    large = (cells.win & (cells.ratio > 2))[~cells.zero].mean()
-    return verdict(large >= 0.75, large >= 0.5)
+    large = [part.mean_ratio >= 2 for part in cells.told.parts]
+    return verdict(all(large) and cells.won >= 2 / 3, cells.told.mean_ratio >= BAND)
 
 
 def wide_range(cells):
-    good = [
-        part.win.sum() > max(3, part.loss.sum()) and part.win.sum() >= (~part.zero).sum() / 2
-        for part in cells.by_dataset().values()
+    each = [
+        verdict(p.won >= 1 / 2, p.won >= 1 / 4 or (p.lost <= 1 / 4 and p.win.sum() >= 3))
+        for p in cells.parts
     ]
-    return verdict(all(good), np.mean(good) >= 0.5)
+    fails, holds = (each.count(one) / len(each) for one in (DOES_NOT_HOLD, HOLDS))
+    return verdict(not fails and holds >= 3 / 4, fails <= 1 / 2)
 
 
 def last_wins(cells):
     """The last k that is won, on each dataset; 0 if none is."""
-    return {name: max([0, *part.k[part.win]]) for name, part in cells.by_dataset().items()}
+    return {name: max([0, *part.k[part.win]]) for name, part in cells.by("dataset").items()}
 
 
 def only_to_30(cells):
-    last = last_wins(cells).values()
-    near = [15 <= k <= 45 for k in last]
-    return verdict(all(near), any(near) or all(5 <= k <= 65 for k in last))
+    near = [15 <= k <= 45 for k in last_wins(cells).values()]
+    return verdict(all(near), any(near))
 
 
-def inside_and_outside(cells):
-    """Share won and mean ratio, within the part that the statement names and outside it."""
-    parts = [cells.told[cells.told.inside], cells.told[~cells.told.inside]]
-    return [(part.win.mean(), part.mean_ratio) if len(part) else (0, 1) for part in parts]
+def contrasts(cells):
+    """{what the statement names, of datasets or of k: shares won there and elsewhere}."""
+    return {
+        name: (cells[chosen].won, cells[~chosen].won)
+        for name, chosen in (("datasets", cells.in_group), ("k", cells.in_band))
+        if not chosen.all()
+    }
 
 
 def particularly(cells):
-    larger = [a > b for a, b in zip(*inside_and_outside(cells), strict=True)]
-    return verdict(all(larger), any(larger))
+    leads = [there - elsewhere for there, elsewhere in contrasts(cells).values()]
+    return verdict(min(leads, default=0) >= 0.15, max(leads, default=0) > 0)
+
+
+def ordered(numbers):
+    """Is each of the four datasets above each of the two, or all but one of the four?"""
+    below = sum(numbers[name] <= max(numbers[other] for other in SMALL) for name in LARGE)
+    return verdict(below == 0, below == 1)
+
+
+def mean_ratios(cells):
+    return {name: part.told.mean_ratio for name, part in cells.by("dataset").items()}
 
 
 def not_different(cells):
-    alike = cells.matching.mean()
-    return verdict(not cells.significant.any() and alike >= 0.9, alike >= 0.75)
+    differ, alike = cells.significant.mean(), cells.matching.mean()
+    return verdict(not differ and alike >= 0.9, differ <= 0.1 and alike >= 0.75)
 
 
+MOSTLY = share(2 / 3, 1, 1 / 2)
 JUDGES = {
-    "improves": share(0.75, 0.1, 0.5, None),
-    "strongest": share(0.75, 0.1, 0.5, None, ties=True),
+    "improves": share(2 / 3, 0.1, 1 / 2),
+    "strongest": strongest,
     "always": always,
-    "dominates": dominates,
-    "almost always": share(0.9, 0.05, 0.75, 0.15),
+    "dominates": share(0.8, 0, 0.5, 0.1),
+    "almost always": share(0.9, 0.05, 0.7, 0.15),
     "consistently": consistently,
-    "mostly": share(2 / 3, None, 1 / 2, None, ahead=0.51),
-    "not mostly": lambda cells: verdict(cells.win.mean() < 0.5),
-    "largely best": share(2 / 3, None, 1 / 2, None, ahead=0.51, ties=True),
-    "often": share(1 / 2, None, 1 / 3, None, ahead=0.5, even=True),
+    "mostly": MOSTLY,
+    "not mostly": lambda cells: verdict(cells.won < 0.5),
+    "largely best": MOSTLY,
+    "often": often,
     "much": much,
     "slightly": slightly,
     "matches": matches,
     "wide range of k": wide_range,
     "only to about 30": only_to_30,
     "particularly": particularly,
-    "relatively": lambda cells: ordered(
-        {name: x.mean_ratio for name, x in cells.by_dataset().items()}
-    ),
+    "relatively": lambda cells: ordered(mean_ratios(cells)),
     "not different": not_different,
 }
+CHECKED, COUNTED = "checked", "counted"  # what may happen to ties at 0; others are left out
+TOGETHER = ("strongest", "relatively")  # judged against all rivals at once, not one by one
 
 
-class Word(NamedTuple):
-    """A row of words.csv; `ties` at 0 may be in favour, `best` compares with all rivals at once."""
-
-    holds: str
-    partly: str
-    ties: bool
-    best: bool
+def judged(word, cells):
+    """Against each rival, and with ties as the word wants them; NOT_CHECKED if all are ties."""
+    parts = [cells] if word in TOGETHER else cells.by("rival").values()
+    return worst([_judged(word, part) for part in parts])
 
 
-def read(path=Path(__file__).parents[2] / "words.csv"):
-    with open(path, encoding="utf-8", newline="") as file:
-        return {
-            row["word"]: Word(
-                row["holds"],
-                row["partly"] or "–",
-                row["ties"] == "in favour",
-                row["rivals"] == "all at once",
-            )
-            for row in csv.DictReader(file)
-        }
+def _judged(word, cells):
+    judge, ties = JUDGES[word], WORDS[word]["ties"]
+    if ties == COUNTED:
+        return judge(cells)
+    if cells.zero.all():
+        return NOT_CHECKED
+    found = judge(cells.told)
+    capped = ties == CHECKED and found == HOLDS and judge(cells) != HOLDS
+    return PARTLY if capped else found
 
 
-WORDS = read()
+def worst(verdicts):
+    return max((v for v in verdicts if v != NOT_CHECKED), key=VERDICTS.index, default=NOT_CHECKED)
+
+
+with open(Path(__file__).parents[2] / "words.csv", encoding="utf-8", newline="") as file:
+    WORDS = {row["word"]: row for row in csv.DictReader(file)}
