@@ -696,7 +696,7 @@ def test_the_page_of_claims_can_be_filtered_and_needs_nothing_else(true_results)
     chosen = [(row["data-section"], row["data-verdict"]) for row, _ in rows]
     assert chosen == list(zip(table["section"], table["verdict"], strict=True))
     assert set(found.options) == {"", *table["section"], *table["verdict"]}
-    assert rows[0][1][1].startswith("a <b> & c1: abstract")
+    assert rows[0][1][1].startswith("a <b> & cabstract")
     assert [cells[0] for _, cells in rows] == list(table["verdict"])
     caveats = ("Depends on time.", "Counts: Foods: read from a figure.")
     assert any(all(caveat in cells[1] for caveat in caveats) for _, cells in rows)

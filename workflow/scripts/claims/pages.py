@@ -14,10 +14,7 @@ READING = (
     "“90–2 of 96 and 24 ties at 0” is: of 120 cells 90 were won, 2 lost, and in 24 both medians "
     "are 0. The words below the table say what a cell is, a ratio, and a verdict that is fragile."
 )
-WRITTEN = (
-    "`make figures` writes this page to results/claims.md; `make gallery` copies that of the "
-    "shipped config to docs/claims.md."
-)
+WRITTEN = "`make gallery` copies this page, of the shipped config, to docs/claims.md."
 CLAIMS = {
     "verdict": Column("verdict", "verdict"),
     "statement": Column("statement", "wide"),
@@ -70,14 +67,16 @@ def scope(trials):
 
 def cells_of(row):
     """What both pages show of a statement, in HTML: the statement, what was found, and how."""
+    lines = row["found"].split("; ")
     row = {name: html.escape(str(text)) for name, text in row.items()}
-    where = "" if row["section"] == "ours" else f"{row['section']}: "
+    told = row["place"].startswith(("abstract", f"{row['section']}.")) or row["section"] == "ours"
+    where = "" if told else f"{row['section']}: "
     link = f'<a href="#{row["claim"]}">{where}{row["place"]}</a>'
     says = f"{row['statement']}<br><small>{link}</small>"
     notes = ["Depends on time."] * (row["depends_on_time"] == "yes")
     notes += [f"Counts: {row['not_real']}."] * bool(row["not_real"])
     says += "".join(f'<br><small class="caveat">{note}</small>' for note in notes)
-    found = row["found"].replace("; ", "<br>")
+    found = "<br>".join(map(html.escape, lines))
     if row["details"]:
         details = row["details"].replace("\n", "<br>")
         found += f"<details><summary>details</summary><small>{details}</small></details>"

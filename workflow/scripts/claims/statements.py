@@ -145,7 +145,7 @@ class Comparison(Statement):
     @property
     def how(self):
         metric = METRICS.get(self.metric, "each metric")
-        return f"{self.mechanisms}; {metric}; {self.datasets}; k: {self.ks}"
+        return f"{self.mechanisms}; {metric}; datasets: {self.datasets}; k: {self.ks}"
 
     @property
     def all_words(self):
@@ -171,7 +171,7 @@ class Comparison(Statement):
 
     def decisive(self, results, cells):
         text, alike = self.score(cells), f"{cells.matching.mean():.0%} match"
-        by_dataset = cells.by("dataset")
+        wins = {name: part.win.sum() for name, part in cells.by("dataset").items()}
         ratios = f"mean ratios {results.named(words.mean_ratios(cells))}"
         shares = [
             f"{name} {there:.0%}, elsewhere {elsewhere:.0%}"
@@ -181,11 +181,10 @@ class Comparison(Statement):
             "relatively": ratios,
             "much": f"{text}, mean ratio {short(cells.told.mean_ratio)}",
             "slightly": f"{ratios}; {text}",
-            "strongest": f"{words.lost_to_some(cells):.0%} lost to a rival; {text}",
+            "strongest": f"{words.lost_to_some(cells):.0%} lost to a rival, {text}",
             "matches": f"{alike}, {(cells.ratio < 1 / words.BAND).mean():.0%} are worse; {text}",
             "not different": f"{cells.significant.sum()} of {len(cells)} differ, {alike}",
-            "wide range of k": "k won: "
-            + results.named({name: part.win.sum() for name, part in by_dataset.items()}),
+            "wide range of k": f"k won: {results.named(wins)}",
             "only to about 30": f"last k won: {results.named(words.last_wins(cells))}; {text}",
             "particularly": f"won on the named {'; at the named '.join(shares)}",
         }
