@@ -258,6 +258,9 @@ def test_the_budget_of_one_selection():
 
     assert pytest.approx(39) == (1 / 5) / (1 / 195)
     assert by_lemma(5) / by_lemma(195) == pytest.approx(6.24, abs=0.005)
+    # The privacy of CDP-Peel is tested with this budget, or ε/k where that is more.
+    for k in (5, 14, 195):
+        assert exact.round_epsilon(k, 1.0, 1e-6) == pytest.approx(max(by_lemma(k), 1 / k))
 
 
 def test_one_error_scores_as_many():
