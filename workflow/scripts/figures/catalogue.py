@@ -57,21 +57,17 @@ def figures(plan):
         f"delta = {plan['delta']:g} for the approximate mechanisms, {plan['neighbors']} "
         f"neighbours, seed {plan['seed']}. Line: median; band: quartiles; logarithmic axis"
     )
-    errors = tables("errors", "missing")
+    errors, every = tables("errors", "missing"), plan.dataset_names
 
-    def on(*datasets):
-        return {"titles": titles(plan, datasets)}
-
-    def lines(names, ks=ks):
-        return lines_of(plan, names) | {"epsilon": float(plan.epsilon_texts[0]), "ks": ks}
-
-    def unresolved(*datasets):
-        return {"unresolved": known(plan, "resolution", datasets)}
+    def shown(names, *datasets, ks=ks):
+        unresolved = known(plan, "resolution", datasets)
+        first = {"epsilon": float(plan.epsilon_texts[0]), "ks": ks, "unresolved": unresolved}
+        return {"titles": titles(plan, datasets)} | lines_of(plan, names) | first
 
     entries = {
         "figure-1-gaps-and-errors": Figure(
             tables("errors", "missing", "gaps"),
-            on(*plan.dataset_names) | lines(main) | unresolved(*plan.dataset_names),
+            shown(main, *every),
             "Gaps between the largest counts, l-infinity and l1 error of each dataset. "
             f"{runs}, values padded by 1. Shaded: differences smaller than what the counts were "
             "read to.",
@@ -79,15 +75,16 @@ def figures(plan):
         "figure-2-linf-index": settings["index_datasets"]
         and Figure(
             errors,
-            on(*settings["index_datasets"])
-            | lines(main)
-            | {"metric": "linf_index", "unresolved": {}},
-            f"Place of the largest error in the sequence. {runs}.",
+            shown(main, *settings["index_datasets"]) | {"metric": "linf_index"},
+            f"Place of the largest error in the sequence, 1 where there is none. {runs}.",
         ),
         "figure-3-time": timing["mechanisms"]
         and Figure(
             tables("timing"),
-            on(timing["dataset"]) | {"labels": plan.labels(*timing["mechanisms"])},
+            {
+                "titles": titles(plan, [timing["dataset"]]),
+                "labels": plan.labels(*timing["mechanisms"]),
+            },
             "Seconds for one call of select, which sorts the counts, prepares and draws, "
             f"alone on the machine; up to {timing['trials']} calls for each k, fewer where one "
             "takes seconds. Open markers: the published algorithms, in vectorised NumPy and not "
@@ -96,40 +93,31 @@ def figures(plan):
         ),
         "figure-4-histograms": Figure(
             tables("histograms"),
-            on(*plan.dataset_names)
-            | {"modelled": known(plan, "modelled_below", plan.dataset_names)},
+            {"titles": titles(plan, every), "modelled": known(plan, "modelled_below", every)},
             "How many items have which count. Hatched: counts that are modelled, not counted.",
         ),
         "figure-5-k-relative": Figure(
             errors,
-            on(*plan.dataset_names)
-            | lines(main)
-            | {"metric": "k_relative"}
-            | unresolved(*plan.dataset_names),
+            shown(main, *every) | {"metric": "k_relative"},
             f"k-relative error. {runs}, values padded by 1.",
         ),
         "figure-6-all-mechanisms": Figure(
             errors,
-            on(settings["all_mechanisms_dataset"])
-            | lines(baselines)
-            | unresolved(settings["all_mechanisms_dataset"]),
+            shown(baselines, settings["all_mechanisms_dataset"]),
             "The three errors of the paper, with Laplace and Gamma as further baselines, on one "
             f"dataset. {runs}, values padded by 1.",
         ),
         "figure-7-pnf-joint": (len(pair) == 2 and small)
         and Figure(
             errors,
-            on(*plan.dataset_names)
-            | lines([*pair, *rivals], small)
-            | {"metric": "linf"}
-            | unresolved(*plan.dataset_names),
+            shown([*pair, *rivals], *every, ks=small) | {"metric": "linf"},
             "l-infinity error of Joint and of its permute-and-flip form, for small k. "
             f"{runs}, values padded by 1.",
         ),
         "error-against-epsilon": len(plan.epsilon_texts) > 1
         and Figure(
             errors,
-            on(*plan.dataset_names)
+            {"titles": titles(plan, every)}
             | lines_of(plan, everyone)
             | {"k": settings["epsilon_figure_k"]},
             f"Error against epsilon at k = {settings['epsilon_figure_k']}; "
@@ -138,7 +126,7 @@ def figures(plan):
     }
     if plan["leaderboard"]:
         entries |= _of_the_field(plan, complete)
-    for name in plan.dataset_names:
+    for name in every:
         entries[f"datasets/{name}"] = Figure(
             {
                 "errors": f"results/errors/{name}.csv",
@@ -147,9 +135,7 @@ def figures(plan):
                 "facts": f"data/counts/{name}.json",
             }
             | ({"winners": f"results/winners/{name}.csv"} if plan["leaderboard"] else {}),
-            on(name)
-            | lines(everyone)
-            | unresolved(name)
+            shown(everyone, name)
             | {"modelled": known(plan, "modelled_below", [name])}
             | (_maps(plan, everyone) if plan["leaderboard"] else {}),
             f"All about one dataset. {runs} except for recall, errors padded by 1. Hatched or "

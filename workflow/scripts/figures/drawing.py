@@ -14,6 +14,7 @@ from workflow.scripts.data.profiles import read_profile
 from workflow.scripts.figures import notes, ranking
 from workflow.scripts.figures.columns import Table, read
 from workflow.scripts.figures.panels import (
+    OF_ONE_ITEM,
     errors_panel,
     gaps_panel,
     histogram_panel,
@@ -54,13 +55,9 @@ def gaps_and_errors(errors, missing, gaps, *, titles, labels, epsilon, delta, ks
     gaps = gaps.where(gaps["k"] <= max(ks))
     sheet = Sheet(3 * len(titles), 3, height=1.15)
     for row, dataset in enumerate(titles):
-        own, holes = errors.at(dataset=dataset), missing.at(dataset=dataset)
-        left, middle, right = sheet.axes[3 * row : 3 * row + 3]
+        left, *right = sheet.axes[3 * row : 3 * row + 3]
         gaps_panel(left, gaps.at(dataset=dataset), unresolved.get(dataset, 0))
-        errors_panel(
-            middle, own, "linf", labels, missing=holes, unresolved=unresolved.get(dataset, 0)
-        )
-        errors_panel(right, own, "l1", labels, missing=holes)
+        draw_errors(right, ("linf", "l1"), errors, missing, labels, dataset, unresolved)
     sheet.set_titles([name for name in titles.values() for _ in range(3)])
     k_axes(sheet.axes[0::3], [1, *ks])
     k_axes(sheet.axes[1::3] + sheet.axes[2::3], ks)
@@ -76,14 +73,21 @@ def error_grid(errors, missing, *, titles, labels, epsilon, delta, ks, metric, u
     columns = 2 if len(titles) in (2, 4) else 3
     sheet = Sheet(len(titles), columns, height=1.45 if columns == 2 else 1.3)
     for axis, dataset in zip(sheet.axes, titles, strict=True):
-        own, holes = errors.at(dataset=dataset), missing.at(dataset=dataset)
-        width = unresolved.get(dataset, 0)
-        errors_panel(axis, own, metric, labels, missing=holes, unresolved=width)
+        draw_errors([axis], [metric], errors, missing, labels, dataset, unresolved)
     sheet.set_titles(titles.values())
     k_axes(sheet.axes, run(errors, ks))
     sheet.outer_x_only()
+    unresolved = unresolved if metric in OF_ONE_ITEM else {}
     about = notes.of_errors(errors, missing, titles, labels, epsilon, delta, unresolved)
+    about += "\nIndex 1 also where there is no error." * (metric == "linf_index")
     return sheet.finish(labels, about)
+
+
+def draw_errors(axes, metrics, errors, missing, labels, dataset, unresolved, x="k"):
+    """The panels of some metrics on one dataset."""
+    own, holes = errors.at(dataset=dataset), missing.at(dataset=dataset)
+    for axis, metric in zip(axes, metrics, strict=True):
+        errors_panel(axis, own, metric, labels, x, holes, unresolved.get(dataset, 0))
 
 
 @styled()
@@ -117,9 +121,7 @@ def all_metrics(errors, missing, *, titles, labels, epsilon, delta, ks, unresolv
     metrics = OF_THE_PAPER[:3]
     sheet = Sheet(len(metrics), len(metrics), height=1.5)
     sheet.set_headline(name)
-    for axis, metric in zip(sheet.axes, metrics, strict=True):
-        width = unresolved.get(dataset, 0)
-        errors_panel(axis, errors, metric, labels, missing=missing, unresolved=width)
+    draw_errors(sheet.axes, metrics, errors, missing, labels, dataset, unresolved)
     sheet.set_titles(METRICS[metric].title for metric in metrics)
     k_axes(sheet.axes, run(errors, ks))
     about = notes.of_errors(errors, missing, titles, labels, epsilon, delta, unresolved)
@@ -143,11 +145,9 @@ def dataset_page(
     sheet.set_headline(name)
     histogram, gap, *rest = sheet.axes
     rest, last = rest[: len(OF_THE_PAPER)], rest[len(OF_THE_PAPER) :]
-    width = unresolved.get(dataset, 0)
     histogram_panel(histogram, bins, modelled.get(dataset, 0))
-    gaps_panel(gap, gaps, width)
-    for axis, metric in zip(rest, OF_THE_PAPER, strict=True):
-        errors_panel(axis, errors, metric, labels, missing=missing, unresolved=width)
+    gaps_panel(gap, gaps, unresolved.get(dataset, 0))
+    draw_errors(rest, OF_THE_PAPER, errors, missing, labels, dataset, unresolved)
     heads = [METRICS[metric].title for metric in OF_THE_PAPER]
     sheet.set_titles(["Item counts", "Gaps at the top", *heads, *maps])
     k_axes([gap], [1, *ks])
@@ -169,9 +169,8 @@ def errors_against_epsilon(errors, missing, *, titles, labels, delta, k):
     errors, missing = errors.at(k=k), missing.at(k=k)
     sheet = Sheet(2 * len(titles), 2, height=1.15)
     for row, dataset in enumerate(titles):
-        own, holes = errors.at(dataset=dataset), missing.at(dataset=dataset)
-        for axis, metric in zip(sheet.axes[2 * row : 2 * row + 2], ("linf", "l1"), strict=True):
-            errors_panel(axis, own, metric, labels, x="epsilon", missing=holes)
+        axes = sheet.axes[2 * row : 2 * row + 2]
+        draw_errors(axes, ("linf", "l1"), errors, missing, labels, dataset, {}, "epsilon")
     sheet.set_titles([name for name in titles.values() for _ in range(2)])
     for axis in sheet.axes:
         axis.set_xlabel(r"$\varepsilon$")

@@ -7,6 +7,7 @@ import numpy as np
 from workflow.scripts.figures.panels import power_of_ten
 
 _PLACE = re.compile(r" at k = \d+ and epsilon = [\d.e-]+")  # in a reason; the note says where
+IN_WORDS = {2: "two", 3: "three", 4: "four"}
 MOST = 4  # statements about what is missing; results/missing.csv has them all
 
 
@@ -103,19 +104,15 @@ def of_times(timing, labels, published):
     if timing["trials"].min() < timing["trials"].max():
         first += " Slow calls were timed less often."
     said = [first]
-    ks = {name: timing.at(mechanism=name).size for name in labels}
-    most = max(ks.values())
-    fewer = {}
-    for name, number in ks.items():
-        if 0 < number < most:
-            fewer.setdefault(number, []).append(name)
     if published:
         said.append("Open markers: the published algorithms in NumPy, not the published code.")
-    for number, names in fewer.items():
+    ks = {name: timing.at(mechanism=name).size for name in labels}
+    most = max(ks.values())
+    for number in sorted({*ks.values()} - {0, most}):
+        names = [name for name in labels if ks[name] == number]
         who = ", ".join(labels[name] for name in names)
         if names == published and len(names) > 1:
-            in_words = {2: "two", 3: "three", 4: "four"}.get(len(names), len(names))
-            who = f"The {in_words} published algorithms"
+            who = f"The {IN_WORDS.get(len(names), len(names))} published algorithms"
         was = "was" if len(names) == 1 else "were"
         said.append(_plain(f"{who} {was} timed at {number} of the {most} k."))
     return "\n".join(said)

@@ -67,19 +67,10 @@ RC = {
     "pdf.compression": 6,
     "pdf.fonttype": 42,
     "ps.fonttype": 42,  # the PDF, too, looks at it: one piece of each font instead of several
-    "xtick.labelsize": 6.8,
-    "xtick.major.pad": 2.0,
-    "xtick.major.size": 2.5,
-    "xtick.major.width": 0.6,
-    "xtick.minor.size": 1.5,
-    "xtick.minor.width": 0.4,
-    "ytick.labelsize": 6.8,
-    "ytick.major.pad": 2.0,
-    "ytick.major.size": 2.5,
-    "ytick.major.width": 0.6,
-    "ytick.minor.size": 1.5,
-    "ytick.minor.width": 0.4,
 }
+TICKS = {"labelsize": 6.8, "major.pad": 2.0, "major.size": 2.5, "major.width": 0.6}
+TICKS |= {"minor.size": 1.5, "minor.width": 0.4}
+RC |= {f"{axis}tick.{key}": value for axis in "xy" for key, value in TICKS.items()}
 
 
 def mechanism_style(name):
