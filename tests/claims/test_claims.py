@@ -625,6 +625,7 @@ def test_the_files_are_the_same_each_time_and_say_what_is_not_real(world, tmp_pa
         first, second = (tmp_path / f"{run}.{kind}" for run in ("first", "second"))
         assert first.read_bytes() == second.read_bytes()
 
+    assert len((tmp_path / "first.csv").read_text().splitlines()) == 1 + len(STATEMENTS)
     table = pd.read_csv(tmp_path / "first.csv", keep_default_na=False)
     assert list(table) == [
         "claim", "section", "place", "statement", "verdict", "found", "details", "criterion",

@@ -78,7 +78,7 @@ def cells_of(row):
     says += "".join(f'<br><small class="caveat">{note}</small>' for note in notes)
     found = "<br>".join(map(html.escape, lines))
     if row["details"]:
-        details = row["details"].replace("\n", "<br>")
+        details = row["details"].replace(" / ", "<br>")
         found += f"<details><summary>details</summary><small>{details}</small></details>"
     words = [f'<a href="#{anchor(word)}">{word}</a>' for word in row["words"].split("; ") if word]
     how = f"<code>{row['criterion']}</code>" if "::" in row["criterion"] else row["criterion"]

@@ -206,7 +206,7 @@ class Comparison(Statement):
             )
             differ = part.ranks.sum()
             texts[-1] += f"; {differ} of the ties at 0 differ by ranks" * bool(differ)
-        return "\n".join(texts)
+        return " / ".join(texts)
 
 
 def read(path=TABLE):
