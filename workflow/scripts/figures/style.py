@@ -3,7 +3,6 @@
 import base64
 import contextlib
 import hashlib
-import html
 import math
 from pathlib import Path
 from typing import NamedTuple
@@ -15,6 +14,7 @@ from matplotlib.colors import to_rgb
 
 from dp_topk import mechanisms
 from workflow.scripts.common import written
+from workflow.scripts.results.page import page, paragraph
 
 WIDTH = 6.75  # inches: the text width of a two-column paper
 DPI = 200
@@ -123,23 +123,6 @@ def styled():
         yield
 
 
-# Snakemake's report centres a picture, so that the top of a tall one cannot be reached; a page
-# can be scrolled.
-PAGE = """<!doctype html>
-<html lang="en">
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{name}</title>
-<style>
-body {{ margin: 1rem; font: 15px/1.45 system-ui, sans-serif; }}
-img {{ max-width: 100%; }}
-</style>
-<img src="data:image/png;base64,{data}" alt="{name}">
-<p>{caption}</p>
-</html>
-"""
-
-
 @styled()
 def save(figure, png, pdf):
     """Write a figure as PNG and PDF; the same figure gives the same bytes at any time."""
@@ -151,8 +134,13 @@ def save(figure, png, pdf):
         FigureCanvasPdf(figure).print_pdf(file, metadata=metadata)
 
 
-def save_page(name, caption, png, page):
-    """Write a page of HTML that holds a picture."""
+def save_page(name, caption, png, file):
+    """Write a page that holds a picture, for the report.
+
+    Snakemake centres a bare picture, so that the top of a tall one cannot be reached; a page can be
+    scrolled.
+    """
     data = base64.b64encode(Path(png).read_bytes()).decode()
-    with written(page) as file:
-        file.write(PAGE.format(name=html.escape(name), caption=html.escape(caption), data=data))
+    picture = f'<img style="max-width: 100%" src="data:image/png;base64,{data}" alt="">'
+    with written(file) as stream:
+        stream.write(page(name, picture, paragraph(caption)))
