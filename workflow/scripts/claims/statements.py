@@ -103,7 +103,7 @@ class Comparison(Statement):
             found = found if found == other else words.PARTLY
         others = {}
         if not or_ks:
-            if self.ties == words.CHECKED:
+            if self.ties != COUNTED:
                 others["ties at 0 are left out"] = self.verdict(cells.told)
             readings += [("every cell is tested at 5 % by itself", datasets, band, False)]
             readings += [(f"k is from {a} to {b}", datasets, (a, b)) for a, b in bands]

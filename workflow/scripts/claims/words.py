@@ -1,7 +1,8 @@
 """How each judging word of the paper is judged; words.csv says the same to people.
 
-The bounds come from readers who saw the paper and no result. A word that compares mechanisms has a
-function of cells, which `evidence.Results.cells` makes.
+The bounds come from two readers who saw the paper and no result; where the two differ, results were
+known when one was chosen, and words.csv says so. A word that compares mechanisms has a function of
+cells, which `evidence.Results.cells` makes.
 """
 
 import csv
@@ -197,7 +198,7 @@ JUDGES = {
     "relatively": lambda cells: ordered(mean_ratios(cells)),
     "not different": not_different,
 }
-CHECKED, COUNTED = "checked", "counted"  # what may happen to ties at 0; others are left out
+COUNTED = "counted"  # ties at 0 are among the cells; else it is checked that they change nothing
 TOGETHER = ("strongest", "relatively")  # judged against all rivals at once, not one by one
 
 
@@ -208,14 +209,13 @@ def judged(word, cells):
 
 
 def _judged(word, cells):
-    judge, ties = JUDGES[word], WORDS[word]["ties"]
-    if ties == COUNTED:
+    judge = JUDGES[word]
+    if WORDS[word]["ties"] == COUNTED:
         return judge(cells)
     if cells.zero.all():
         return NOT_CHECKED
     found = judge(cells.told)
-    capped = ties == CHECKED and found == HOLDS and judge(cells) != HOLDS
-    return PARTLY if capped else found
+    return PARTLY if found == HOLDS and judge(cells) != HOLDS else found
 
 
 def worst(verdicts):

@@ -4,6 +4,7 @@ import base64
 import contextlib
 import hashlib
 import math
+from html import escape
 from pathlib import Path
 from typing import NamedTuple
 
@@ -141,6 +142,8 @@ def save_page(name, caption, png, file):
     scrolled.
     """
     data = base64.b64encode(Path(png).read_bytes()).decode()
-    picture = f'<img style="max-width: 100%" src="data:image/png;base64,{data}" alt="">'
+    picture = (
+        f'<img style="max-width: 100%" src="data:image/png;base64,{data}" alt="{escape(name)}">'
+    )
     with written(file) as stream:
         stream.write(page(name, picture, paragraph(caption)))
