@@ -21,8 +21,9 @@ Counts are a mapping or a pandas Series of item to number of users, a table of t
 and counts: pandas, Polars or Arrow), or numbers alone: a sequence, an array, or a column of Polars
 or Arrow. Items come out by name where names went in, and as indices otherwise.
 
-Every call spends epsilon again, also with the same arguments. The time that a call takes depends on
-the counts and on the draw.
+An argument that is not what it must be raises a ValueError, whose one sentence says which, and what
+to change. Every call spends epsilon again, also with the same arguments. The time that a call takes
+depends on the counts and on the draw.
 """
 
 import secrets
@@ -91,11 +92,6 @@ def top_k(
     -------
     list
         k items: names, or indices into counts that have no names.
-
-    Raises
-    ------
-    ValueError
-        An argument is not what it must be; one sentence says which, and what to change.
     """
     budget = exact_delta(delta)
     if budget == 0:
@@ -127,11 +123,6 @@ def top_k_set(
     -------
     list
         k items in random order: names, or indices into counts that have no names.
-
-    Raises
-    ------
-    ValueError
-        An argument is not what it must be; one sentence says which, and what to change.
     """
     return prepare(Sets, counts, k, epsilon, neighbors)(randbits)
 
@@ -179,11 +170,6 @@ def top_k_unknown(
     list
         Items: names, or indices into counts that have no names. If there are fewer than k, no
         further item is safe to name; it does not mean that there are no more.
-
-    Raises
-    ------
-    ValueError
-        An argument is not what it must be; one sentence says which, and what to change.
     """
     k = at_least(1, "k", k)
     limit = 5 * k if limit is None else at_least(k, "limit", limit)
@@ -192,7 +178,7 @@ def top_k_unknown(
         raise ValueError("delta is 0; an unknown domain needs a delta above 0, such as 1e-6.")
     if as_set and not whole:
         raise ValueError("as_set needs whole=True: a set comes out whole or not at all.")
-    values, names_of = named(counts)
+    values, names_of = checked(counts, empty=True)
     domain = limited(values, limit, names_of)
     if whole:
         outputs = Sets if as_set else Sequences
@@ -228,11 +214,6 @@ def noisy_counts(
     list of NoisyCount
         Of each item, in the order of the input, its name or index, the noisy count, and an interval
         from `low` to `high` that holds the true count with a probability of 95 %.
-
-    Raises
-    ------
-    ValueError
-        An argument is not what it must be; one sentence says which, and what to change.
     """
     rate = exact(epsilon) / exact(sensitivity, "sensitivity")
     values, names_of = checked(counts)
@@ -269,11 +250,6 @@ def noisy_top_k(
     list of NoisyCount
         Of each item, largest noisy count first, its name or index, the noisy count, and an interval
         from `low` to `high`. On average 95 % of the k intervals or more hold the true count.
-
-    Raises
-    ------
-    ValueError
-        An argument is not what it must be; one sentence says which, and what to change.
     """
     values, names_of = checked(counts)
     d = len(values)
@@ -317,11 +293,12 @@ def known(counts: Any) -> tuple[Profile, Names]:
     return profile, lambda ranks: names_of(items_of(np.asarray(ranks)).tolist())
 
 
-def checked(counts: Any) -> tuple[NDArray[np.int64], Names]:
+def checked(counts: Any, *, empty: bool = False) -> tuple[NDArray[np.int64], Names]:
     """The counts as an array of integers, and a function that gives names by positions."""
     values, names_of = named(counts)
-    ranked(values)  # refuses what are no counts
-    return np.asarray(values), names_of
+    if not (empty and hasattr(values, "__len__") and len(values) == 0):
+        ranked(values)  # refuses what are no counts
+    return np.asarray(values).astype(np.int64), names_of
 
 
 def is_swap(neighbors: str) -> bool:

@@ -4,8 +4,9 @@ import contextlib
 import errno
 import os
 import re
+import secrets
+from collections.abc import Iterator
 from pathlib import Path
-from types import TracebackType
 
 # Control characters, line separators, and what changes the direction of writing.
 UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -19,38 +20,60 @@ def escaped(text: str) -> str:
 class NewFile:
     """A file that did not exist before, and is removed again unless `keep` is called.
 
-    It is never opened through a link, and of two processes only one can have it.
+    It is never opened through a link, and of two processes only one can have it. A draft is written
+    under a name that nobody knows, and gets its own when it is kept.
     """
 
-    def __init__(self, path: str | Path):
-        self.path = Path(path)
+    def __init__(self, path: str | Path, draft: bool = False) -> None:
+        self.path = self.place = Path(path)
+        if draft:
+            self.place = self.path.with_name(f".{self.path.name[:200]}.{secrets.token_hex(8)}")
         self.kept = False
         flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        self.descriptor = os.open(self.path, flags, 0o666)
+        with naming(self.path):
+            self.descriptor = os.open(self.place, flags, 0o666)
 
     def write(self, data: bytes) -> None:
         """Make this the content of the file, safe from a loss of power."""
-        os.lseek(self.descriptor, 0, os.SEEK_SET)
-        write_all(self.descriptor, data)
-        os.ftruncate(self.descriptor, len(data))
-        os.fsync(self.descriptor)
-        sync_folder(self.path)
+        with naming(self.path):
+            os.lseek(self.descriptor, 0, os.SEEK_SET)
+            write_all(self.descriptor, data)
+            os.ftruncate(self.descriptor, len(data))
+            os.fsync(self.descriptor)
+            sync_folder(self.path)
 
     def keep(self) -> None:
-        self.kept = True
+        """Let it stay. A draft gets its name all at once, and replaces nothing."""
+        if self.place == self.path:
+            self.kept = True
+            return
+        with naming(self.path):
+            try:
+                os.link(self.place, self.path, follow_symlinks=False)
+            except OSError as error:
+                without_links = error.errno in (errno.EPERM, errno.EOPNOTSUPP)
+                if not without_links or os.path.lexists(self.path):
+                    raise
+                os.rename(self.place, self.path)
+        with contextlib.suppress(OSError):
+            sync_folder(self.path)
 
     def __enter__(self) -> "NewFile":
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         os.close(self.descriptor)
         if not self.kept:
-            self.path.unlink(missing_ok=True)
+            self.place.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Errors name this file, whatever the system calls it, or does not."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None
 
 
 def write_all(descriptor: int, data: bytes) -> None:
@@ -68,15 +91,3 @@ def sync_folder(path: Path) -> None:
             raise
     finally:
         os.close(folder)
-
-
-def publish(draft: NewFile, path: str | Path) -> None:
-    """Give a written draft its name, all at once; an existing file is not replaced."""
-    try:
-        os.link(draft.path, path, follow_symlinks=False)
-    except OSError as error:
-        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP) or os.path.lexists(path):
-            raise
-        os.rename(draft.path, path)  # a file system without hard links
-    with contextlib.suppress(OSError):
-        sync_folder(Path(path))

@@ -90,11 +90,12 @@ import heapq
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from dp_topk.mechanisms import Profile, Ranks, ranked
+from dp_topk.mechanisms import Profile, Ranks
 
 from ._inputs import Names, order_of_names
 from ._lottery import RandBits
@@ -111,30 +112,18 @@ class Limited(NamedTuple):
     next_count: int  # h
 
 
-class Shares(NamedTuple):
-    """What of epsilon and delta goes where; see the text on peeling."""
-
-    epsilon_per_round: Fraction
-    delta_dummies: Fraction  # delta_1
-
-
-def limited(counts: Any, limit: int, names: Names) -> Limited:
+def limited(counts: NDArray[np.int64], limit: int, names: Names) -> Limited:
     """The `limit` items with the largest counts among those that occur; ties go by name."""
-    if hasattr(counts, "__len__") and len(counts) == 0:
-        return Limited([], [], 0)
-    profile, items_of = ranked(counts)
-    occurring = int(profile.at_least(1))
-    size = min(limit, occurring)
-    # The last count that is looked at, and the next one: 0 where no more items occur.
-    ends = profile.counts_at(np.arange(size - 1, size + 1).clip(0, profile.d - 1)).tolist()
-    last, next_count = ends if size < occurring else (ends[0], 0)
-    above = int(profile.at_least(last + 1)) if size else 0
-    items = items_of(np.arange(size)).tolist()
-    if next_count == last and size < occurring:
-        tied = items_of(np.arange(above, int(profile.at_least(last)))).tolist()
+    items, next_count = np.flatnonzero(counts), 0
+    if len(items) > limit:
+        next_count = int(np.partition(counts[items], -limit - 1)[-limit - 1])
+        tied = items[counts[items] == next_count].tolist()
+        items = items[counts[items] > next_count]
         keys = zip(map(order_of_names, names(tied)), tied, strict=True)
-        items[above:] = [item for _, item in heapq.nsmallest(size - above, keys)]
-    return Limited(items, profile.counts_at(np.arange(size)).tolist(), next_count)
+        first = heapq.nsmallest(limit - len(items), keys)
+        items = np.append(items, np.array([item for _, item in first], np.int64))
+    items = items[np.argsort(-counts[items], kind="stable")]
+    return Limited(items.tolist(), counts[items].tolist(), next_count)
 
 
 def profile_of(counts: Sequence[int], nameless: int = 0) -> Profile:
@@ -146,8 +135,8 @@ def profile_of(counts: Sequence[int], nameless: int = 0) -> Profile:
     return Profile(values, items)
 
 
-def shares(k: int, epsilon: Fraction, delta: Fraction) -> Shares:
-    """Half of delta for the dummies and half for the rounds, or all of it for the dummies.
+def shares(k: int, epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
+    """epsilon' and delta_1: half of delta goes to the dummies, half to the rounds, or all to them.
 
     Whatever gives the larger epsilon'; and never so much for the dummies that k delta_1 takes more
     than a hundredth of epsilon.
@@ -156,7 +145,7 @@ def shares(k: int, epsilon: Fraction, delta: Fraction) -> Shares:
     for part in (delta, delta / 2):
         dummies = min(part, epsilon / (100 * k))
         rest = delta - dummies if part < delta else Fraction(0)
-        options.append(Shares(epsilon_per_round(k, epsilon - k * dummies, rest), dummies))
+        options.append((epsilon_per_round(k, epsilon - k * dummies, rest), dummies))
     return max(options)
 
 
@@ -172,10 +161,10 @@ def peel_unknown(
     """Up to k items of the limited domain, best first, as indices into the input."""
     if not domain.items:
         return []
-    part = shares(k, epsilon, delta)
-    dummies = math.ceil(limit / part.delta_dummies)
+    per_round, delta_dummies = shares(k, epsilon, delta)
+    dummies = math.ceil(limit / delta_dummies)
     left = Left(profile_of(domain.counts), dummies, domain.next_count + (2 if swap else 1))
-    rate = part.epsilon_per_round / (2 if swap else 1)
+    rate = per_round / (2 if swap else 1)
     return [domain.items[rank] for rank in peel(left, k, rate, randbits)]
 
 

@@ -22,7 +22,7 @@ from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from fractions import Fraction
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ._files import escaped, sync_folder, write_all
 from ._inputs import exact, exact_delta
@@ -35,68 +35,69 @@ class LedgerError(ValueError):
     """Why the ledger does not allow it: one sentence."""
 
 
+class Amount(NamedTuple):
+    """An epsilon and a delta."""
+
+    epsilon: Fraction
+    delta: Fraction
+
+    def plus(self, other: "Amount") -> "Amount":
+        return Amount(self.epsilon + other.epsilon, self.delta + other.delta)
+
+    def minus(self, other: "Amount") -> "Amount":
+        """What is left; nothing, if a budget was lowered below what is spent."""
+        pairs = zip(self, other, strict=True)
+        return Amount(*(max(mine - its, Fraction(0)) for mine, its in pairs))
+
+    def fits(self, other: "Amount") -> bool:
+        return self.epsilon <= other.epsilon and self.delta <= other.delta
+
+    def __str__(self) -> str:
+        return f"epsilon {written(self.epsilon)} and delta {written(self.delta)}"
+
+
 class Entry(NamedTuple):
     """A line of the ledger."""
 
     entry: int
     date: str
     dataset: str
-    epsilon: Fraction
-    delta: Fraction
+    spent: Amount
     neighbors: str
-    budget: tuple[Fraction, Fraction]
+    budget: Amount
     release: str
 
     def line(self) -> bytes:
-        numbers = {
-            "epsilon": written(self.epsilon),
-            "delta": written(self.delta),
+        epsilon, delta = map(written, self.spent)
+        values = {
+            "entry": self.entry,
+            "date": self.date,
+            "dataset": self.dataset,
+            "epsilon": epsilon,
+            "delta": delta,
+            "neighbors": self.neighbors,
             "budget": [written(part) for part in self.budget],
+            "release": self.release,
         }
-        return json.dumps(self._asdict() | numbers).encode() + b"\n"
+        return json.dumps(values).encode() + b"\n"
 
 
 class Account(NamedTuple):
     """What the entries of a dataset add up to."""
 
     neighbors: str
-    budget: tuple[Fraction, Fraction]
-    spent: tuple[Fraction, Fraction]
-
-    @property
-    def left(self) -> tuple[Fraction, Fraction]:
-        return self.budget[0] - self.spent[0], self.budget[1] - self.spent[1]
+    budget: Amount
+    spent: Amount = Amount(Fraction(0), Fraction(0))
 
 
-def charge(
-    path: str | Path,
-    dataset: str,
-    epsilon: Number,
-    delta: Number = 0,
-    *,
-    budget: tuple[Number, Number] | None = None,
-    neighbors: str = "add-remove",
-    release: str = "",
-) -> Entry:
-    """Write down that epsilon and delta are spent on the dataset; return the entry.
+def charge(path: str | Path, *what: Any, **terms: Any) -> Entry:
+    """Write down what is spent, with the arguments of `next_entry`; return the entry.
 
-    LedgerError if they are more than what is left, and then nothing is written. `budget`, epsilon
-    and delta, is needed the first time that a dataset is named. `release` says what it is for.
+    LedgerError if it is more than what is left, and then nothing is written.
     """
     path = Path(path)
     with locked(path) as descriptor:
-        entries = parsed(path, os.pread(descriptor, os.fstat(descriptor).st_size, 0))
-        allowed = allowance(path, entries, dataset, epsilon, delta, budget, neighbors)
-        entry = Entry(
-            len(entries) + 1,
-            datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
-            dataset,
-            exact(epsilon),
-            exact_delta(delta),
-            neighbors,
-            allowed,
-            release,
-        )
+        entry = next_entry(path, parsed(path, descriptor), *what, **terms)
         before = os.fstat(descriptor).st_size
         try:
             write_all(descriptor, entry.line())
@@ -108,98 +109,77 @@ def charge(
     return entry
 
 
-def check(
-    path: str | Path,
+def check(path: str | Path, *what: Any, **terms: Any) -> None:
+    """LedgerError if `charge` would refuse at this moment; nothing is written."""
+    next_entry(Path(path), read(path) if os.path.lexists(path) else [], *what, **terms)
+
+
+def next_entry(
+    path: Path,
+    entries: Sequence[Entry],
     dataset: str,
     epsilon: Number,
     delta: Number = 0,
     *,
     budget: tuple[Number, Number] | None = None,
     neighbors: str = "add-remove",
-) -> None:
-    """LedgerError if `charge` would refuse at this moment; nothing is written."""
-    path = Path(path)
-    allowance(path, read(path, missing_ok=True), dataset, epsilon, delta, budget, neighbors)
+    release: str = "",
+) -> Entry:
+    """The entry for epsilon and delta spent on the dataset, if what is left has room for it.
 
-
-def allowance(
-    path: Path,
-    entries: Sequence[Entry],
-    dataset: str,
-    epsilon: Number,
-    delta: Number,
-    budget: tuple[Number, Number] | None,
-    neighbors: str,
-) -> tuple[Fraction, Fraction]:
-    """The budget that holds for the dataset, if it has room for this."""
+    `budget`, epsilon and delta, is needed the first time that a dataset is named. `release` says
+    what it is for.
+    """
+    name = repr(escaped(dataset))
+    wanted = Amount(exact(epsilon), exact_delta(delta))
+    given = budget and Amount(exact(budget[0], "the budget of epsilon"), exact_delta(budget[1]))
+    account = accounts(entries).get(dataset) or (given and Account(neighbors, given))
     if not dataset:
         raise LedgerError("the dataset needs a name, under which the ledger adds up what is spent.")
-    name = repr(escaped(dataset))
-    wanted = exact(epsilon), exact_delta(delta)
-    given = budget and (
-        exact(budget[0], "the budget of epsilon"),
-        exact_delta(budget[1]),
-    )
-    account = accounts(entries).get(dataset)
     if account is None:
-        if given is None:
-            raise LedgerError(
-                f"{path} has no dataset {name} yet; check the name, or give it a budget."
-            )
-        account = Account(neighbors, given, (Fraction(0), Fraction(0)))
+        raise LedgerError(f"{path} has no dataset {name} yet; check the name, or give it a budget.")
     if account.neighbors != neighbors:
         raise LedgerError(
             f"{path} adds up what {name} spends for {account.neighbors} neighbors, and epsilons "
             f"for {neighbors} neighbors cannot be added to that; use {account.neighbors}, or "
             "another ledger."
         )
-    if given and (given[0] > account.budget[0] or given[1] > account.budget[1]):
-        raise LedgerError(
-            f"{path} already has a budget of {amount(account.budget)} for {name}; it can be "
-            "lowered, but not raised."
-        )
     allowed = given or account.budget
-    left = allowed[0] - account.spent[0], allowed[1] - account.spent[1]
-    if wanted[0] > left[0] or wanted[1] > left[1]:
+    if not allowed.fits(account.budget):
         raise LedgerError(
-            f"this needs {amount(wanted)}, and of the budget of {name}, {amount(allowed)}, "
-            f"{amount((max(left[0], Fraction(0)), max(left[1], Fraction(0))))} is left in {path}; "
-            "nothing was drawn."
+            f"{path} already has a budget of {account.budget} for {name}; it can be lowered, but "
+            "not raised."
         )
-    return allowed
-
-
-def amount(spent: tuple[Fraction, Fraction]) -> str:
-    return f"epsilon {written(spent[0])} and delta {written(spent[1])}"
+    if not account.spent.plus(wanted).fits(allowed):
+        raise LedgerError(
+            f"this needs {wanted}, and of the budget of {name}, {allowed}, "
+            f"{allowed.minus(account.spent)} is left in {path}; nothing was drawn."
+        )
+    date = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return Entry(len(entries) + 1, date, dataset, wanted, neighbors, allowed, release)
 
 
 def accounts(entries: Sequence[Entry]) -> dict[str, Account]:
     """What each dataset has spent, by its name."""
     found: dict[str, Account] = {}
     for entry in entries:
-        _, _, (epsilon, delta) = found.get(
-            entry.dataset, Account(entry.neighbors, entry.budget, (Fraction(0), Fraction(0)))
-        )
-        spent = epsilon + entry.epsilon, delta + entry.delta
+        before = found.get(entry.dataset, Account(entry.neighbors, entry.budget))
+        spent = before.spent.plus(entry.spent)
         found[entry.dataset] = Account(entry.neighbors, entry.budget, spent)
     return found
 
 
-def read(path: str | Path, *, missing_ok: bool = False) -> list[Entry]:
+def read(path: str | Path) -> list[Entry]:
     """The entries of a ledger."""
     path = Path(path)
-    if missing_ok and not os.path.lexists(path):
-        if not path.parent.is_dir():
-            raise LedgerError(f"there is no folder {path.parent} for the ledger.")
-        return []
     with opened(path, os.O_RDONLY) as descriptor:
         fcntl.flock(descriptor, fcntl.LOCK_SH)  # not while somebody is writing
-        return parsed(path, os.pread(descriptor, os.fstat(descriptor).st_size, 0))
+        return parsed(path, descriptor)
 
 
-def parsed(path: Path, content: bytes) -> list[Entry]:
+def parsed(path: Path, descriptor: int) -> list[Entry]:
     entries: list[Entry] = []
-    lines = content.split(b"\n")
+    lines = os.pread(descriptor, os.fstat(descriptor).st_size, 0).split(b"\n")
     if lines.pop():
         raise LedgerError(
             f"{path}, line {len(lines) + 1}, is cut off: a run ended while writing it, before it "
@@ -208,14 +188,14 @@ def parsed(path: Path, content: bytes) -> list[Entry]:
     for number, line in enumerate(lines, 1):
         try:
             values = json.loads(line)
+            epsilon, delta = values["budget"]
             entry = Entry(
                 int(values["entry"]),
                 str(values["date"]),
                 str(values["dataset"]),
-                exact(values["epsilon"]),
-                exact_delta(values["delta"]),
+                Amount(exact(values["epsilon"]), exact_delta(values["delta"])),
                 str(values["neighbors"]),
-                (exact(values["budget"][0]), exact_delta(values["budget"][1])),
+                Amount(exact(epsilon), exact_delta(delta)),
                 str(values["release"]),
             )
         except (ValueError, TypeError, LookupError):
@@ -257,44 +237,39 @@ def locked(path: Path) -> Iterator[int]:
     while True:
         if not path.parent.is_dir():
             raise LedgerError(f"there is no folder {path.parent} for the ledger.")
+        there = False
         with opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT) as descriptor:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-            # Another process may have removed it, still empty, while this one waited.
             with contextlib.suppress(FileNotFoundError):
-                if os.path.samestat(os.fstat(descriptor), os.lstat(path)):
-                    try:
-                        yield descriptor
-                    finally:
-                        if os.fstat(descriptor).st_size == 0:
-                            path.unlink(missing_ok=True)
-                    return
+                there = os.path.samestat(os.fstat(descriptor), os.lstat(path))
+            if not there:  # another process removed it, still empty, while this one waited
+                continue
+            try:
+                yield descriptor
+            finally:
+                if os.fstat(descriptor).st_size == 0:
+                    path.unlink(missing_ok=True)
+            return
 
 
 def table(entries: Sequence[Entry]) -> str:
     """The ledger for people: its entries, then what each dataset has spent and has left."""
-    rows = [("entry", "date", "dataset", "release", "epsilon", "delta")]
-    rows += [
-        (
-            str(entry.entry),
-            escaped(entry.date),
-            escaped(entry.dataset),
-            escaped(entry.release),
-            written(entry.epsilon),
-            written(entry.delta),
-        )
-        for entry in entries
-    ]
+    rows: list[tuple[str, ...]] = [("entry", "date", "dataset", "release", "epsilon", "delta")]
+    for entry in entries:
+        about = str(entry.entry), entry.date, entry.dataset, entry.release
+        rows.append((*about, *map(written, entry.spent)))
     sums: list[tuple[str, ...]] = [("dataset", "neighbors", "", "spent", "budget", "left")]
     for name, account in accounts(entries).items():
-        for place, parameter in enumerate(("epsilon", "delta")):
-            parts = account.spent, account.budget, account.left
-            first = (escaped(name), escaped(account.neighbors)) if place == 0 else ("", "")
-            sums.append((*first, parameter, *(written(part[place]) for part in parts)))
+        parts = account.spent, account.budget, account.budget.minus(account.spent)
+        epsilons, deltas = (map(written, column) for column in zip(*parts, strict=True))
+        sums.append((name, account.neighbors, "epsilon", *epsilons))
+        sums.append(("", "", "delta", *deltas))
     return "\n".join([*aligned(rows), "", *aligned(sums)]) + "\n"
 
 
 def aligned(rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    for row in rows:
+    shown = [[escaped(cell) for cell in row] for row in rows]
+    widths = [max(map(len, column)) for column in zip(*shown, strict=True)]
+    for row in shown:
         cells = (cell.ljust(width) for cell, width in zip(row, widths, strict=True))
         yield "  ".join(cells).rstrip()

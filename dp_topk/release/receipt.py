@@ -42,8 +42,8 @@ EXACTLY = (
 )
 
 COUNTS_AFTER = (
-    "Then discrete Laplace noise on the counts of the published items, independent of how these "
-    "were chosen."
+    "; then discrete Laplace noise on the counts of the published items, independent of how these "
+    "were chosen"
 )
 
 ALWAYS = (
@@ -92,8 +92,7 @@ class Release:
 
     @property
     def steps(self) -> str:
-        text = MECHANISMS[self.mechanism]
-        return f"{text}. {COUNTS_AFTER}" if self.counts_epsilon else text
+        return MECHANISMS[self.mechanism] + (COUNTS_AFTER if self.counts_epsilon else "")
 
     @property
     def guarantee(self) -> str:
@@ -196,7 +195,6 @@ class Release:
         parameters = {"epsilon": float(self.total)}
         if self.delta:
             parameters["delta"] = float(self.delta)
-        unit = PROTECTS[self.neighbors]
         return {
             "url_slug": "to-be-filled-in",
             "deployment": {
@@ -219,8 +217,7 @@ class Release:
                 },
                 "privacy_loss": {
                     "privacy_unit": "User",
-                    "privacy_unit_details": f"Neighbouring datasets differ by {unit}: "
-                    f"{self.protects}.",
+                    "privacy_unit_details": f"Neighbouring datasets differ by {self.protects}.",
                     "privacy_parameters": parameters,
                     "privacy_parameters_details": f"Exactly: epsilon = {written(self.total)}, "
                     f"delta = {written(self.delta)}. {self.in_words}",

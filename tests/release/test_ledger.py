@@ -214,7 +214,9 @@ def test_the_entry_is_on_the_disk_before_anything_is_drawn(shop, monkeypatch):
 
     monkeypatch.setattr(command.release, "top_k", draw)
     main([*CHARGED, "--receipt", "receipt.json"])
-    assert [(entry.epsilon, entry.release) for entry in seen] == [(Fraction(3, 4), "Joint, k = 1")]
+    assert [(entry.spent.epsilon, entry.release) for entry in seen] == [
+        (Fraction(3, 4), "Joint, k = 1")
+    ]
     receipt = json.loads((shop / "receipt.json").read_text())
     assert receipt["ledger"] == {
         "dataset": "shop", "entry": 1, "budget": {"epsilon": "1", "delta": "0.000001"},

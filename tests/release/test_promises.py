@@ -3,6 +3,7 @@
 import contextlib
 import csv
 import errno
+import gzip
 import io
 import json
 import os
@@ -10,12 +11,11 @@ import pty
 import signal
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from dp_topk.release import command
-from dp_topk.release._files import NewFile, publish
+from dp_topk.release._files import NewFile
 from dp_topk.release.command import main
 
 from .test_release_command import (
@@ -81,6 +81,17 @@ def test_rows_are_not_a_list_of_items(folder, refused, no_draw):
         (folder / "rows.csv").write_text(ROWS)
 
 
+def test_rows_of_a_compressed_input_are_no_list_of_items(folder, refused, no_draw):
+    (folder / "rows.csv").write_bytes(gzip.compress(ROWS.encode()))
+    (folder / "list.txt").write_text("bob,fig,1\ncyd,fig,1\n")
+    assert "rows" in refused(*ON_ROWS, "--domain", "list.txt", *SURE, "--k", 1)
+
+
+def test_a_list_may_have_long_items(folder, released):
+    (folder / "items.txt").write_text("apple\n" + 150_000 * "x" + "\n")
+    assert released(*ONE) == "apple\n"
+
+
 def test_items_with_commas_are_no_rows(folder, released):
     (folder / "rows.csv").write_text('user,item\nann,"Curie, Marie"\n')
     (folder / "items.txt").write_text('Curie, Marie\nNoether, Emmy\nsaid "a, b"\n')
@@ -113,7 +124,7 @@ def test_a_link_that_comes_later_is_not_followed(folder, refused, monkeypatch, o
     """Somebody makes it after the first look, while the rows are counted."""
     monkeypatch.setattr(command, "check_places", lambda options: None)
     if option == "--output":
-        monkeypatch.setattr(command, "draft_of", lambda output: Path(output))
+        monkeypatch.setattr(command, "NewFile", lambda path, draft: NewFile(path))
     (folder / "link").symlink_to("nowhere")
     assert "link exists" in refused(*ONE, option, "link")
     assert not (folder / "nowhere").exists()
@@ -170,7 +181,7 @@ def test_without_room_for_the_receipt_nothing_comes_out(folder, refused, monkeyp
         real(descriptor)
 
     monkeypatch.setattr(os, "fsync", fsync)
-    assert "No space left on device" in refused(*ONE, *RECEIPT)
+    assert "cannot use receipt.json: No space left on device" in refused(*ONE, *RECEIPT)
 
 
 def test_on_a_file_system_without_room(folder):
@@ -234,19 +245,19 @@ def test_output_is_whole_or_not_at_all(folder, released):
     assert not [name for name in os.listdir(folder) if name.startswith(".")]
 
 
-@pytest.mark.parametrize("step", ["drawn", "formatted", "publish"])
+@pytest.mark.parametrize("step", ["drawn", "formatted", "NewFile.keep"])
 def test_a_failure_leaves_neither_output_nor_receipt(folder, refused, monkeypatch, step):
     def fail(*arguments, **options):
         raise OSError(errno.EIO, "Input/output error")
 
-    monkeypatch.setattr(command, step, fail)
+    monkeypatch.setattr(f"dp_topk.release.command.{step}", fail)
     assert "Input/output error" in refused(*ONE, "--output", "out.txt", *RECEIPT)
 
 
 def test_a_kill_leaves_no_half_output(folder):
     code = (
         "import os, signal, sys; from dp_topk.release import command;"
-        "command.publish = lambda *a: os.kill(os.getpid(), signal.SIGKILL);"
+        "command.NewFile.keep = lambda *a: os.kill(os.getpid(), signal.SIGKILL);"
         "command.main(sys.argv[1:])"
     )
     done = subprocess.run(
@@ -257,14 +268,19 @@ def test_a_kill_leaves_no_half_output(folder):
     assert not (folder / "out.txt").exists()
 
 
-def test_an_output_of_another_run_is_not_replaced(folder):
-    with NewFile(folder / "draft") as draft:
-        draft.write(b"new")
+def test_an_output_of_another_run_is_not_replaced(folder, refused, monkeypatch):
+    """It comes while this one draws. The message names the output, and not the hidden draft."""
+    real = command.drawn
+
+    def draw(*arguments):
         (folder / "out.txt").write_bytes(b"old")
-        with pytest.raises(FileExistsError):
-            publish(draft, folder / "out.txt")
+        return real(*arguments)
+
+    monkeypatch.setattr(command, "drawn", draw)
+    monkeypatch.setattr(command, "check_places", lambda options: None)
+    (folder / "out.txt").touch()
+    assert "error: out.txt exists" in refused(*ONE, *RECEIPT, "--output", "out.txt")
     assert (folder / "out.txt").read_bytes() == b"old"
-    assert not (folder / "draft").exists()
 
 
 def test_an_interrupt_leaves_nothing_behind(folder):
@@ -307,7 +323,7 @@ def test_closed_streams(folder):
     assert (done.returncode, done.stdout) == (0, "apple\n")
     done = shell(">&-")
     assert done.returncode == 2
-    assert "standard output is closed; use --output FILE" in sentence(done.stderr)
+    assert "standard output is closed; leave it open" in sentence(done.stderr)
     assert not (folder / "receipt.json").exists()
     done = shell(">&- 2>&- <&-")
     assert done.returncode == 2
@@ -315,6 +331,11 @@ def test_closed_streams(folder):
     assert done.returncode == 0
     assert (folder / "out.txt").read_text() == "apple\n"
     assert "receipt" not in (folder / "out.txt").read_text()
+
+
+def test_closed_standard_input(refused, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    assert "standard input is empty" in refused("-", *ONE[1:])
 
 
 UNSAFE = [
@@ -383,11 +404,17 @@ def test_a_missing_folder_for_temporary_files(folder, refused, monkeypatch):
 # ---------------------------------------------------------------- for the holder of the data alone
 
 
+ONCE = "rows (each user and item once)"
+
+
 def test_a_dry_run_tells_how_much_matches_and_draws_nothing(folder, released, no_draw):
     for arguments, found in (
-        ((*ON_ROWS, *LISTED), "8 of 8 rows have an item of the list, and 3 of its 4 items occur"),
-        ((*ON_COUNTS, *LISTED), "3 of 3 rows have an item of the list, and 3 of its 4 items occur"),
-        ((*ON_ROWS, *UNKNOWN), "8 rows, with 3 items"),
+        (
+            (*ON_ROWS, *LISTED),
+            f"7 of 7 {ONCE} have an item of the list, and 3 of its 4 items occur",
+        ),
+        ((*ON_COUNTS, *LISTED), "6,010 of 6,010 counted users have an item of the list, and 3 of"),
+        ((*ON_ROWS, *UNKNOWN, "--max-items", 1), f"7 {ONCE}, with 3 items"),
     ):
         output = released(*arguments, *SURE, "--k", 2, *RECEIPT, "--output", "out", "--dry-run")
         assert output == ""
@@ -396,5 +423,5 @@ def test_a_dry_run_tells_how_much_matches_and_draws_nothing(folder, released, no
         assert found in line
     (folder / "items.txt").write_text("Apple\nPlum\n")
     released(*ONE, "--dry-run")
-    assert "0 of 8 rows have an item of the list, and 0 of its 2 items occur" in released.told
+    assert f"0 of 7 {ONCE} have an item of the list, and 0 of its 2 items occur" in released.told
     assert sorted(os.listdir(folder)) == ["counts.csv", "items.txt", "rows.csv"]

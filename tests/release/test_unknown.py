@@ -6,6 +6,7 @@ import math
 import random
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from dp_topk import mechanisms, release
@@ -31,9 +32,8 @@ def test_the_limited_domain_is_that_of_the_definition():
         counts = {name: rng.randrange(4) for name in rng.sample("abcdefgh", rng.randint(0, 8))}
         names = list(counts)
         for limit in (1, 2, 3, 8, 9, 50):
-            here = limited(
-                list(counts.values()), limit, lambda items, names=names: [names[i] for i in items]
-            )
+            values = np.array([*counts.values()], np.int64)
+            here = limited(values, limit, lambda items, names=names: [names[i] for i in items])
             found = {
                 names[item]: count for item, count in zip(here.items, here.counts, strict=True)
             }

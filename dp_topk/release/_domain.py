@@ -1,0 +1,108 @@
+"""The public list of items, and what must not be taken for one."""
+
+import contextlib
+import csv
+import functools
+import glob
+import os
+from collections.abc import Iterator, Sequence
+
+DELIMITERS = (",", "\t", ";", "|")
+
+
+def read_domain(path: str, inputs: Sequence[str], columns: set[str]) -> list[str]:
+    """The items of a public list, one a line; blank lines do not count.
+
+    A list that is the input, or looks like rows of it, is refused: people would be published as
+    items. Errors name lines and never what they hold.
+
+    inputs: files, folders and patterns of the input, or - for standard input.
+    columns: the names of those columns of the input that are read.
+    """
+    files = list(files_of(inputs))
+    for name in files:
+        with contextlib.suppress(OSError):
+            if os.path.samefile(path, name):
+                raise ValueError(
+                    f"--domain names the input itself, {path}, whose rows would become items; it "
+                    "must be a public list, one item a line"
+                )
+    lines: dict[str, int] = {}
+    try:
+        with open(path, encoding="utf-8-sig", newline="") as file:
+            for number, line in enumerate(file, 1):
+                item = line.rstrip("\r\n")
+                if item != item.strip():
+                    raise ValueError(f"{path}, line {number}, has blanks around it; take them away")
+                if lines.setdefault(item, number) != number and item:
+                    raise ValueError(
+                        f"{path}, line {number}, repeats line {lines[item]}; list every item once"
+                    )
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not text in UTF-8; convert it, or unpack it, first") from None
+    items = [item for item in lines if item]
+    if not items:
+        raise ValueError(f"{path} lists no items; it must have one item a line")
+    refuse_rows(path, items, files, columns)
+    return items
+
+
+def refuse_rows(path: str, items: list[str], files: list[str], columns: set[str]) -> None:
+    """Refuse a list that looks like rows of the input.
+
+    Only the first line of the input is looked at, its header: whether a list is refused must not
+    depend on the data.
+    """
+    for delimiter in DELIMITERS:
+        cells = fields(items[0], delimiter)
+        if columns <= {*cells} or (len(cells) == 1 and cells[0] in columns):
+            raise ValueError(
+                f"{path} begins with names of the input's columns, so its lines are rows; it must "
+                "list items only"
+            )
+    for delimiter, width in headers(files, columns):
+        alike = sum(is_row(item, delimiter, width) for item in items)
+        if 2 * alike >= len(items):
+            raise ValueError(
+                f"{path} looks like rows of the input: {alike} of its {len(items)} lines have "
+                f"{width} fields, as the input has columns; it must list items only, and if these "
+                "are items, give the input another delimiter"
+            )
+
+
+def headers(files: list[str], columns: set[str]) -> Iterator[tuple[str, int]]:
+    """The delimiter and the number of columns of each input that begins with a header."""
+    from dp_topk._tables import CountingError, File, unpacked
+
+    for name in filter(os.path.isfile, files):  # what is read from a pipe would be missing later
+        with (
+            contextlib.suppress(CountingError, OSError, UnicodeDecodeError),
+            unpacked(File(name, functools.partial(open, name, "rb"))) as content,
+        ):
+            line = content.readline(1 << 20).decode("utf-8-sig").rstrip("\r\n")
+            for delimiter in DELIMITERS:
+                cells = fields(line, delimiter)
+                if columns <= {*cells}:
+                    yield delimiter, len(cells)
+
+
+def files_of(inputs: Sequence[str]) -> Iterator[str]:
+    """All files of the input, also those in a folder or of a pattern."""
+    for name in inputs:
+        yield "/dev/stdin" if name == "-" else name
+        if os.path.isdir(name):
+            yield from (entry.path for entry in os.scandir(name))
+        elif not os.path.exists(name):
+            yield from glob.iglob(name)
+
+
+def is_row(line: str, delimiter: str, width: int) -> bool:
+    """Whether a line is like a row: as wide, and without blanks beside the delimiters."""
+    cells = fields(line, delimiter)
+    return len(cells) == width and all(cell == cell.strip() for cell in cells)
+
+
+def fields(line: str, delimiter: str) -> list[str]:
+    with contextlib.suppress(csv.Error):  # a field of more than 131,072 characters
+        return next(csv.reader([line], delimiter=delimiter), [""])
+    return [line]
