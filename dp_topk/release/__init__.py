@@ -217,9 +217,9 @@ def noisy_counts(
     """
     rate = exact(epsilon) / exact(sensitivity, "sensitivity")
     values, names_of = checked(counts)
-    noise = discrete_laplace(len(values), rate, randbits)
-    noisy = [count + z for count, z in zip(values.tolist(), noise, strict=True)]
-    return with_intervals(names_of(range(len(values))), noisy, margin(rate, Fraction(1, 20)))
+    noisy = values + discrete_laplace(len(values), rate, randbits)
+    width = margin(rate, Fraction(1, 20))
+    return with_intervals(names_of(range(len(values))), noisy.tolist(), width)
 
 
 def noisy_top_k(
@@ -255,15 +255,12 @@ def noisy_top_k(
     d = len(values)
     k, most = checked_k(k, d), at_least(1, "max_items", max_items)
     rate = exact(epsilon) / min(d, 2 * most if is_swap(neighbors) else most)
-    noise = discrete_laplace(d, rate, randbits)
-    noisy = [count + z for count, z in zip(values.tolist(), noise, strict=True)]
-    worst = sorted(noisy)[-k]
-    near = [item for item, count in enumerate(noisy) if count >= worst]
-    names = dict(zip(near, names_of(near), strict=True))
-    near.sort(key=lambda item: (-noisy[item], order_of_names(names[item])))
-    chosen = near[:k]
-    width = margin(rate, Fraction(k, 20 * d))
-    return with_intervals(names_of(chosen), [noisy[item] for item in chosen], width)
+    noisy = values + discrete_laplace(d, rate, randbits)
+    near = np.flatnonzero(noisy >= np.partition(noisy, d - k)[d - k])
+    found = zip(names_of(near.tolist()), noisy[near].tolist(), strict=True)
+    chosen = sorted(found, key=lambda one: (-one[1], order_of_names(one[0])))[:k]
+    items, numbers = zip(*chosen, strict=True)
+    return with_intervals(items, numbers, margin(rate, Fraction(k, 20 * d)))
 
 
 def prepare(

@@ -120,31 +120,30 @@ def digit_chance(x: Fraction, digits: int) -> Enclosure:
     return down.divide(low, up.add(1, low)), up.divide(high, down.add(1, high))
 
 
-def discrete_laplace(n: int, rate: Fraction, randbits: RandBits) -> list[int]:
-    """n independent integers z with probability proportional to e^(-rate |z|)."""
+def discrete_laplace(n: int, rate: Fraction, randbits: RandBits) -> NDArray[Any]:
+    """n independent integers z with probability proportional to e^(-rate |z|).
+
+    64 bits hold them unless epsilon is tiny or the noise incredibly large; then they are Python's.
+    """
     low_bits = (math.ceil(1 / rate) - 1).bit_length()
     digits = [Coins(functools.partial(digit_chance, rate * 2**place)) for place in range(low_bits)]
     further = Coins(functools.partial(exp_minus, rate * 2**low_bits))
-    noise, missing = [0] * n, list(range(n))
-    while missing:
-        negative = random_bits(len(missing), randbits)
-        above, alive = np.zeros(len(missing), np.int64), np.arange(len(missing))
-        while alive.size:
-            alive = alive[further.toss(alive.size, randbits)]
-            above[alive] += 1
-        # 64 bits are enough unless epsilon is tiny or the noise incredibly large.
-        narrow = low_bits + int(above.max()).bit_length() < 63
-        magnitude = above if narrow else above.astype(object)
-        magnitude = magnitude << low_bits
-        for place, coins in enumerate(digits):
-            shown = coins.toss(len(missing), randbits)
-            magnitude += shown.astype(magnitude.dtype) << place
-        again = []
-        for i, z, minus in zip(missing, magnitude.tolist(), negative.tolist(), strict=True):
-            if minus and z == 0:
-                again.append(i)
-            noise[i] = -z if minus else z
-        missing = again
+    negative = random_bits(n, randbits)
+    magnitude, alive = np.zeros(n, np.int64), np.arange(n)
+    while alive.size:
+        alive = alive[further.toss(alive.size, randbits)]
+        magnitude[alive] += 1
+    if low_bits + int(magnitude.max(initial=0)).bit_length() >= 63:
+        magnitude = magnitude.astype(object)
+    magnitude <<= low_bits
+    for place, coins in enumerate(digits):
+        magnitude += coins.toss(n, randbits).astype(magnitude.dtype) << place
+    noise = np.where(negative, -magnitude, magnitude)
+    again = np.flatnonzero(negative & (magnitude == 0))
+    if again.size:
+        more = discrete_laplace(again.size, rate, randbits)
+        noise = noise.astype(np.result_type(noise, more))
+        noise[again] = more
     return noise
 
 

@@ -22,7 +22,7 @@ from ._domain import read_domain
 from ._files import UNSAFE, NewFile, escaped
 from ._inputs import exact_delta
 from ._printing import formatted, put_out
-from .receipt import Release, rendered, software, written
+from .receipt import SOFTWARE, Release, rendered, written
 
 DESCRIPTION = """\
 Draw the k most frequent items of a table with differential privacy, and print them to be published.
@@ -157,7 +157,7 @@ def add_options(parser: Parser, groups: dict[str, dict[str, str]], required: set
 
 def parser() -> tuple[Parser, dict[str, Parser]]:
     top = Parser(prog="dp-topk", description="Differentially private top-k selection.")
-    top.add_argument("--version", action="version", version=software())
+    top.add_argument("--version", action="version", version=SOFTWARE)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     add = commands.add_parser(
         "release",

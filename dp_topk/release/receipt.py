@@ -10,10 +10,12 @@ import math
 from dataclasses import dataclass
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
-from importlib import metadata
 from typing import Any
 
+from dp_topk import __version__
 from dp_topk.mechanisms import Neighbors
+
+SOFTWARE = f"dp-topk {__version__}"
 
 EXACT = Context(prec=1000, traps=[Inexact])
 
@@ -175,7 +177,7 @@ class Release:
             "date": date,
             "output": {"format": output_format, "sha256": sha256},
             "ledger": ledger,
-            "software": software(),
+            "software": SOFTWARE,
             "assumptions": self.assumptions,
         }
         return content
@@ -231,7 +233,7 @@ class Release:
                 },
                 "implementation": {
                     "preprocessing_and_hyperparameter_tuning": ask,
-                    "mechanisms": f"{self.steps}. {EXACTLY} Software: {software()}.",
+                    "mechanisms": f"{self.steps}. {EXACTLY} Software: {SOFTWARE}.",
                     "composition": "Basic composition: epsilons and deltas add up. "
                     + (
                         f"Entry {ledger['entry']} of a ledger for the dataset "
@@ -265,10 +267,3 @@ def written(number: Fraction) -> str:
         plain = f"{decimal:f}"
         return plain if len(plain) <= 20 else str(decimal.normalize(EXACT)).lower()
     return str(number)
-
-
-def software() -> str:
-    try:
-        return f"dp-topk {metadata.version('dp-topk')}"
-    except metadata.PackageNotFoundError:
-        return "dp-topk (not installed)"

@@ -4,8 +4,9 @@ import copy
 
 import pytest
 
+from dp_topk import release
 from dp_topk.release import _peeling, _unknown
-from dp_topk.release._outputs import Left
+from dp_topk.release._outputs import Left, OrNothing
 from dp_topk.release._threshold import Threshold
 
 
@@ -19,12 +20,14 @@ def prepared_once(monkeypatch):
             kind = "left", outputs.dummies, outputs.dummy_count, *outputs.taken
             profile = outputs.profile
         else:
-            inner, profile = outputs.outputs, outputs.outputs.profile
-            kind = type(inner), len(inner.places), outputs.least, outputs.delta
+            inner, bounds = outputs, ()
+            if isinstance(outputs, OrNothing):
+                inner, bounds = outputs.outputs, (outputs.least, outputs.delta)
+            kind, profile = (type(inner), len(inner.places), *bounds), inner.profile
         key = kind, rate, *profile.counts.tolist(), *profile.bounds.tolist()
         if key not in known:
             known[key] = Threshold(copy.deepcopy(outputs), rate)
         return known[key]
 
-    for module in (_peeling, _unknown):
+    for module in (release, _peeling, _unknown):
         monkeypatch.setattr(module, "Threshold", prepared)

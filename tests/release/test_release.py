@@ -334,6 +334,7 @@ def test_a_release_is_exact(monkeypatch, outputs, counts, k, epsilon, digits):
 
 
 @both
+@pytest.mark.usefixtures("prepared_once")
 def test_so_is_what_users_call(outputs):
     """With repetitions, and with items that are not in the order of their counts."""
     function = {Sequences: release.top_k, Sets: release.top_k_set}[outputs]
@@ -346,6 +347,7 @@ def test_so_is_what_users_call(outputs):
 
 
 @both
+@pytest.mark.usefixtures("prepared_once")
 def test_swap_neighbors_halve_the_rate(outputs):
     function = {Sequences: release.top_k, Sets: release.top_k_set}[outputs]
     truth = {relation: TRUTH[outputs]((0, 2), 1, 2, relation) for relation in RELATIONS}
