@@ -1,41 +1,113 @@
-"""Benchmark of exact releases: processor time to prepare and to draw on Foods, d = 166,049.
+"""Benchmark of exact releases, in processor time: functions, then the command.
 
 python -m benchmarks.release
 """
 
+import resource
+import statistics
+import subprocess
+import sys
+import tempfile
 import time
+from pathlib import Path
+
+import numpy as np
 
 from dp_topk import release
 from dp_topk.release._outputs import Sequences, Sets
 from tests.mechanisms.test_real_profiles import descending_counts
 
+ITEMS, K = 200_000, 100
+LOG = (
+    "--user user --item item --unknown-domain --delta 1e-9 --k 10 --epsilon 1 --max-items 20 "
+    "--counts-epsilon 1 --format csv --output top.csv --receipt receipt.json --ledger ledger.txt "
+    "--dataset purchases --budget 4,1e-8"
+)
 
-def milliseconds(action, times):
+
+def milliseconds(action, times, clock=time.process_time):
     seconds = []
     for _ in range(times):
-        start = time.process_time()
+        start = clock()
         action()
-        seconds.append(time.process_time() - start)
-    return 1000 * sorted(seconds)[times // 2]
+        seconds.append(clock() - start)
+    return 1000 * statistics.median(seconds)
 
 
 def bench_draws():
     counts = descending_counts("foods")
-    print("| median, ε = 1 | k | one release | next draw |")
+    print("| Foods, d = 166,049, ε = 1 | k | one release | next draw |")
     print("|---|---:|---:|---:|")
     for name, outputs in [("sequence", Sequences), ("set", Sets)]:
         for k in (5, 95, 195):
-            once, again = times(outputs, counts, k)
-            print(f"| {name} | {k} | {once:.1f} ms | {again:.2f} ms |")
+            draw = release.prepare(outputs, counts, k, 1)
+            once = milliseconds(lambda o=outputs, k=k: release.prepare(o, counts, k, 1)(), 21)
+            print(f"| {name} | {k} | {once:.1f} ms | {milliseconds(draw, 101):.2f} ms |")
 
 
-def times(outputs, counts, k):
-    draw = release.prepare(outputs, counts, k, 1)
-    return (
-        milliseconds(lambda: release.prepare(outputs, counts, k, 1)(), 21),
-        milliseconds(draw, 101),
-    )
+def bench_releases():
+    """Of names and counts as `dp-topk release` has them after counting."""
+    counts = (10**6 / np.arange(1, ITEMS + 1) ** 0.9).astype(int)
+    table = [f"item {number}" for number in range(ITEMS)], counts
+    chosen = dict(zip(table[0][:K], counts[:K].tolist(), strict=True))
+
+    def cold(draw):
+        release.epsilon_per_round.cache_clear()
+        draw()
+
+    print(f"\n| {ITEMS:,} counts with names, k = {K}, ε = 1, δ = 10⁻⁶ | one release | budget |")
+    print("|---|---:|---:|")
+    for name, budget, draw in (
+        ("peeling, public list", "300 ms", lambda: release.top_k(table, K, 1, delta="1e-6")),
+        ("peeling, no list", "500 ms", lambda: release.top_k_unknown(table, K, 1, "1e-6")),
+        ("Joint, no list, all or nothing", "500 ms",
+         lambda: release.top_k_unknown(table, K, 1, "1e-6", whole=True)),
+        (f"counts of {K} chosen items", "50 ms",
+         lambda: release.noisy_counts(chosen, 1, sensitivity=K)),
+        ("items and counts from one noisy histogram", "",
+         lambda: release.noisy_top_k(table, K, 1, max_items=20)),
+    ):  # fmt: skip
+        print(f"| {name} | {milliseconds(lambda d=draw: cold(d), 9):.0f} ms | {budget} |")
+
+
+def write_log(path, rows=10**6):
+    """Purchases of 100,000 users, of items as frequent as words are."""
+    rng = np.random.default_rng(1)
+    users, items = rng.integers(10**5, size=rows), rng.zipf(1.3, size=rows) % 10**6
+    with path.open("w") as file:
+        file.write("user,item\n")
+        file.writelines(f"u{u},item {i}\n" for u, i in zip(users, items, strict=True))
+
+
+def bench_command():
+    def children():
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
+
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder)
+        (place / "counts.csv").write_text("item,users\nale,6\nbun,4\n")
+        write_log(place / "purchases.csv")
+
+        def run(words):
+            for name in ("top.csv", "receipt.json", "ledger.txt"):
+                (place / name).unlink(missing_ok=True)
+            command = [sys.executable, "-m", "dp_topk.release", *words.split()]
+            subprocess.run(command, cwd=place, capture_output=True, check=True)
+
+        print("\n| `dp-topk release` | processor | budget |")
+        print("|---|---:|---:|")
+        counts = "counts.csv --item item --count users --domain-is-public --k 1 --epsilon 1"
+        for name, budget, words, times in (
+            ("`--help`", "0.4 s", "--help", 9),
+            ("two counts", "0.4 s", counts, 9),
+            ("the log of a million rows of the worked example", "", f"purchases.csv {LOG}", 3),
+        ):
+            seconds = milliseconds(lambda w=words: run(w), times, children) / 1000
+            print(f"| {name} | {seconds:.2f} s | {budget} |")
 
 
 if __name__ == "__main__":
     bench_draws()
+    bench_releases()
+    bench_command()
