@@ -113,8 +113,11 @@ class Release:
 
     @property
     def protects(self) -> str:
-        bound = f"at most {self.max_items}" if self.max_items else "any number of"
-        return f"{PROTECTS[self.neighbors]}, with {bound} items"
+        items = f"at most {self.max_items} items"
+        if not self.max_items or self.counted:
+            kept = f", of which at most {self.max_items} were counted" if self.max_items else ""
+            items = f"any number of items{kept}"
+        return f"{PROTECTS[self.neighbors]}, with {items}"
 
     @property
     def assumptions(self) -> list[str]:

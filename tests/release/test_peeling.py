@@ -37,6 +37,7 @@ ROUNDS = [
     ((2, 1), (), 3, 4),  # the dummies are ahead
     ((2, 2, 1), (), 5, 2),
     ((4, 1), (0, 1), 2, 1),  # no item is left
+    ((4, 2, 0), (), 2, 1),  # the dummies' loss is inside a block of thresholds
 ]
 
 
