@@ -97,8 +97,8 @@ def top_k(
     if budget == 0:
         return prepare(Sequences, counts, k, epsilon, neighbors)(randbits)
     profile, names_of = known(counts)
-    k, epsilon, swap = checked_k(k, profile.d), exact(epsilon), is_swap(neighbors)
-    return names_of(peel_known(profile, k, epsilon, budget, swap, randbits))
+    k, epsilon, drift = checked_k(k, profile.d), exact(epsilon), drift_of(neighbors)
+    return names_of(peel_known(profile, k, epsilon, budget, drift, randbits))
 
 
 def top_k_set(
@@ -173,7 +173,7 @@ def top_k_unknown(
     """
     k = at_least(1, "k", k)
     limit = 5 * k if limit is None else at_least(k, "limit", limit)
-    epsilon, delta, swap = exact(epsilon), exact_delta(delta), is_swap(neighbors)
+    epsilon, delta, drift = exact(epsilon), exact_delta(delta), drift_of(neighbors)
     if delta == 0:
         raise ValueError("delta is 0; an unknown domain needs a delta above 0, such as 1e-6.")
     if as_set and not whole:
@@ -182,9 +182,9 @@ def top_k_unknown(
     domain = limited(values, limit, names_of)
     if whole:
         outputs = Sets if as_set else Sequences
-        items = whole_unknown(outputs, domain, k, epsilon, delta, limit, swap, randbits)
+        items = whole_unknown(outputs, domain, k, epsilon, delta, drift, randbits)
     else:
-        items = peel_unknown(domain, k, epsilon, delta, limit, swap, randbits)
+        items = peel_unknown(domain, k, epsilon, delta, drift, randbits)
     return names_of(items)
 
 
@@ -254,7 +254,7 @@ def noisy_top_k(
     values, names_of = checked(counts)
     d = len(values)
     k, most = checked_k(k, d), at_least(1, "max_items", max_items)
-    rate = exact(epsilon) / min(d, 2 * most if is_swap(neighbors) else most)
+    rate = exact(epsilon) / min(d, drift_of(neighbors) * most)
     noisy = values + discrete_laplace(d, rate, randbits)
     near = np.flatnonzero(noisy >= np.partition(noisy, d - k)[d - k])
     found = zip(names_of(near.tolist()), noisy[near].tolist(), strict=True)
@@ -273,7 +273,7 @@ def prepare(
     """Do all the work of `top_k` or `top_k_set` that needs no randomness: `draw(randbits)`."""
     profile, names_of = known(counts)
     k, epsilon = checked_k(k, profile.d), exact(epsilon)
-    threshold = Threshold(outputs(profile, k), epsilon / (4 if is_swap(neighbors) else 2))
+    threshold = Threshold(outputs(profile, k), epsilon / (2 * drift_of(neighbors)))
 
     def draw(randbits: RandBits = secrets.randbits) -> list[Any]:
         return names_of(threshold.draw(randbits))
@@ -298,6 +298,7 @@ def checked(counts: Any, *, empty: bool = False) -> tuple[NDArray[np.int64], Nam
     return np.asarray(values).astype(np.int64), names_of
 
 
-def is_swap(neighbors: str) -> bool:
+def drift_of(neighbors: str) -> int:
+    """How far one user can move two counts apart: 1, or 2 users in place of each other."""
     get("joint").check_relation(neighbors)
-    return neighbors == "swap"
+    return 2 if neighbors == "swap" else 1

@@ -84,11 +84,10 @@ def peel(left: Left, k: int, rate: Fraction, randbits: RandBits) -> list[int]:
 
 
 def peel_known(
-    profile: Profile, k: int, epsilon: Fraction, delta: Fraction, swap: bool, randbits: RandBits
+    profile: Profile, k: int, epsilon: Fraction, delta: Fraction, drift: int, randbits: RandBits
 ) -> list[int]:
-    """The ranks of k items of a public list."""
-    rate = epsilon_per_round(k, epsilon, delta) / (2 if swap else 1)
-    return peel(Left(profile), k, rate, randbits)
+    """The ranks of k items of a public list; drift: 1, or 2 for swap neighbours."""
+    return peel(Left(profile), k, epsilon_per_round(k, epsilon, delta) / drift, randbits)
 
 
 @functools.lru_cache(maxsize=64)

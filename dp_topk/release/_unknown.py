@@ -107,6 +107,7 @@ from ._threshold import Threshold
 class Limited(NamedTuple):
     """The items that are looked at, T."""
 
+    limit: int  # L
     items: list[int]  # where they stand in the input, largest count first
     counts: list[int]  # of these items
     next_count: int  # h
@@ -123,7 +124,7 @@ def limited(counts: NDArray[np.int64], limit: int, names: Names) -> Limited:
         first = heapq.nsmallest(limit - len(items), keys)
         items = np.append(items, np.array([item for _, item in first], np.int64))
     items = items[np.argsort(-counts[items], kind="stable")]
-    return Limited(items.tolist(), counts[items].tolist(), next_count)
+    return Limited(limit, items.tolist(), counts[items].tolist(), next_count)
 
 
 def profile_of(counts: Sequence[int], nameless: int = 0) -> Profile:
@@ -150,22 +151,15 @@ def shares(k: int, epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fracti
 
 
 def peel_unknown(
-    domain: Limited,
-    k: int,
-    epsilon: Fraction,
-    delta: Fraction,
-    limit: int,
-    swap: bool,
-    randbits: RandBits,
+    domain: Limited, k: int, epsilon: Fraction, delta: Fraction, drift: int, randbits: RandBits
 ) -> list[int]:
     """Up to k items of the limited domain, best first, as indices into the input."""
     if not domain.items:
         return []
     per_round, delta_dummies = shares(k, epsilon, delta)
-    dummies = math.ceil(limit / delta_dummies)
-    left = Left(profile_of(domain.counts), dummies, domain.next_count + (2 if swap else 1))
-    rate = per_round / (2 if swap else 1)
-    return [domain.items[rank] for rank in peel(left, k, rate, randbits)]
+    dummies = math.ceil(domain.limit / delta_dummies)
+    left = Left(profile_of(domain.counts), dummies, domain.next_count + drift)
+    return [domain.items[rank] for rank in peel(left, k, per_round / drift, randbits)]
 
 
 def whole_unknown(
@@ -174,13 +168,11 @@ def whole_unknown(
     k: int,
     epsilon: Fraction,
     delta: Fraction,
-    limit: int,
-    swap: bool,
+    drift: int,
     randbits: RandBits,
 ) -> list[int]:
     """k items of the limited domain or none, as indices into the input."""
-    drift = 2 if swap else 1
-    profile = profile_of(domain.counts, limit - len(domain.items))
+    profile = profile_of(domain.counts, domain.limit - len(domain.items))
     kth: Ranks = profile.counts_at(np.array([k - 1]))
     least = max(0, int(kth[0]) - domain.next_count - drift)
     candidates = OrNothing(outputs(profile, k), least, delta)

@@ -8,7 +8,6 @@ import signal
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -22,7 +21,7 @@ from ._domain import read_domain
 from ._files import UNSAFE, NewFile, escaped
 from ._inputs import exact_delta
 from ._printing import formatted, put_out
-from .receipt import SOFTWARE, Release, rendered, written
+from .receipt import SOFTWARE, Release, written
 
 DESCRIPTION = """\
 Draw the k most frequent items of a table with differential privacy, and print them to be published.
@@ -32,12 +31,8 @@ The input is one or more files, or - for standard input: either rows of a user a
 (--item, --count). With counts it is you who vouches that no user adds more than 1 to the count of
 an item.
 
-Which items can come out?
-  --domain FILE       those on a public list; items without rows count 0, other rows are left out
-  --domain-is-public  those in a table of counts, if its list of items is public knowledge
-  --unknown-domain    there is no public list; needs --delta. Take --whole if you want all k items
-                      or nothing: it is the most accurate where the counts have clear gaps. Without
-                      it as many items come out as are safe to name, which may be fewer than k.
+Without a public list of items, take --unknown-domain: as many items come out as are safe to name,
+perhaps fewer than k. Take --whole if the counts have clear gaps: all k items come out, or nothing.
 
 Every run spends epsilon (and delta) again: --ledger keeps the account. Publish the output and the
 receipt; keep messages, times and the input to yourself. docs/release.md says what is promised and
@@ -56,11 +51,11 @@ RELEASE = {
         "--memory MB": "for counting; more goes to the disk, in TMPDIR",
     },
     "items that can come out": {
-        "--domain FILE": "the public list of items: one a line, no header, spelt as in the input "
-        "(an item that is spelt otherwise counts 0, and nobody is told; see --dry-run)",
-        "--domain-is-public": "the items in the table of counts are public already. Counts made by "
-        "grouping rows list the items that somebody has: these are not",
-        "--unknown-domain": "there is no public list",
+        "--domain FILE": "those on a public list: one a line, no header, spelt as in the input (an "
+        "item that is spelt otherwise counts 0, and nobody is told; see --dry-run)",
+        "--domain-is-public": "those in a table of counts, if its list of items is public already. "
+        "Counts made by grouping rows list the items that somebody has: these are not",
+        "--unknown-domain": "there is no public list; needs --delta",
         "--limit N": "with --unknown-domain, only the N most frequent items can come out (default: "
         f"{LIMIT} times k). Choose it without looking at the data",
         "--whole": "with --unknown-domain: all k items or nothing",
@@ -376,21 +371,20 @@ def run(options: argparse.Namespace) -> None:
             "there are items with line breaks, control characters or marks that change the "
             "direction of writing; use --format csv or json"
         )
-    date = datetime.now(UTC).date().isoformat()
-    content = plan.registry if options.receipt_format == "registry" else plan.receipt
+    as_asked = options.receipt_format == "registry", form
     with contextlib.ExitStack() as stack:
         receipt = stack.enter_context(NewFile(options.receipt)) if options.receipt else None
         file = stack.enter_context(NewFile(options.output, draft=True)) if options.output else None
         # The room that it needs is taken now: what is drawn has to have a receipt.
         if receipt:
-            receipt.write(rendered(content(date, form)) + b" " * 1000)
+            receipt.write(plan.rendered(*as_asked) + b" " * 1000)
         entry = ledger.charge(**account) if options.ledger else None
         rows = drawn(plan, items, counts)
         terminal = file is None and os.isatty(sys.stdout.fileno())
         output = formatted(rows, form, ranks=not options.set, counts=with_counts, terminal=terminal)
         if receipt:
             digest = hashlib.sha256(output).hexdigest()
-            receipt.write(rendered(content(date, form, digest, entry and noted(entry))))
+            receipt.write(plan.rendered(*as_asked, digest, entry and noted(entry)))
         if file:
             file.write(output)
             file.keep()
@@ -484,12 +478,11 @@ def drawn(plan: Release, items: list[str], counts: list[int]) -> list[Any]:
         chosen = release.top_k(*wanted, delta=plan.delta, **settings)
     if not (plan.counts_epsilon and chosen):
         return [(item,) for item in chosen]
-    # Each count changes by at most 1, and a user has at most max_items of them, or two users
-    # have twice that. How many items came out is known by now.
+    # Each count changes by at most 1, and a user has at most max_items of them (the two users of
+    # a swap have twice that). How many items came out is known by now.
     sensitivity = len(chosen)
     if plan.max_items:
-        users = 2 if plan.neighbors == "swap" else 1
-        sensitivity = min(sensitivity, users * plan.max_items)
+        sensitivity = min(sensitivity, release.drift_of(plan.neighbors) * plan.max_items)
     number = dict(zip(items, counts, strict=True))
     known = {item: number[item] for item in chosen}
     return release.noisy_counts(known, plan.counts_epsilon, sensitivity=sensitivity)

@@ -8,12 +8,15 @@ import contextlib
 import json
 import math
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeAlias
 
 from dp_topk import __version__
 from dp_topk.mechanisms import Neighbors
+
+Noted: TypeAlias = dict[str, Any]  # an entry of a ledger, as a receipt has it
 
 SOFTWARE = f"dp-topk {__version__}"
 
@@ -93,14 +96,6 @@ class Release:
         return f"{self.mechanism}, k = {self.k}{counts}"
 
     @property
-    def steps(self) -> str:
-        return MECHANISMS[self.mechanism] + (COUNTS_AFTER if self.counts_epsilon else "")
-
-    @property
-    def guarantee(self) -> str:
-        return f"{'(epsilon, delta)' if self.delta else 'epsilon'}-differential privacy"
-
-    @property
     def in_words(self) -> str:
         power = written(self.total)
         factor = f"e^({power})" if "/" in power else f"e^{power}"
@@ -151,17 +146,21 @@ class Release:
             texts.append("The items of the input are public knowledge. Whoever ran this says so.")
         return [*texts, *ALWAYS]
 
-    def receipt(
-        self,
-        date: str,
-        output_format: str,
-        sha256: str = PENDING,
-        ledger: dict[str, Any] | None = None,
-    ) -> dict[str, Any]:
+    def rendered(
+        self, registry: bool, output_format: str, sha256: str = PENDING, ledger: Noted | None = None
+    ) -> bytes:
+        """The receipt as JSON, which programs that expect YAML read as well."""
+        receipt = self.receipt(output_format, sha256, ledger)
+        return (
+            json.dumps(self.registry(receipt) if registry else receipt, indent=2).encode() + b"\n"
+        )
+
+    def receipt(self, output_format: str, sha256: str, ledger: Noted | None) -> dict[str, Any]:
+        """What is promised, of which output, and under which assumptions."""
         content: dict[str, Any] = {
-            "mechanism": self.steps,
+            "mechanism": MECHANISMS[self.mechanism] + (COUNTS_AFTER if self.counts_epsilon else ""),
             "sampling": EXACTLY,
-            "guarantee": self.guarantee,
+            "guarantee": f"{'(epsilon, delta)' if self.delta else 'epsilon'}-differential privacy",
             "in words": self.in_words,
             "epsilon": written(self.total),
             "delta": written(self.delta),
@@ -177,7 +176,7 @@ class Release:
         if self.max_items:
             content["max_items"] = self.max_items
         content |= {
-            "date": date,
+            "date": datetime.now(UTC).date().isoformat(),
             "output": {"format": output_format, "sha256": sha256},
             "ledger": ledger,
             "software": SOFTWARE,
@@ -185,18 +184,12 @@ class Release:
         }
         return content
 
-    def registry(
-        self,
-        date: str,
-        output_format: str,
-        sha256: str = PENDING,
-        ledger: dict[str, Any] | None = None,
-    ) -> dict[str, Any]:
+    def registry(self, receipt: dict[str, Any]) -> dict[str, Any]:
         """The same in the form of the registry of deployments (opendp/deployments-registry-data).
 
         It is a draft: what only the publisher knows is left to be filled in.
         """
-        ask = "To be filled in"
+        ask, output, ledger = "To be filled in", receipt["output"], receipt["ledger"]
         parameters = {"epsilon": float(self.total)}
         if self.delta:
             parameters["delta"] = float(self.delta)
@@ -211,7 +204,7 @@ class Release:
                     "intended_use": ask,
                     "data_product_type": "Summary statistics",
                     "data_product_region": ask,
-                    "publication_date": date,
+                    "publication_date": receipt["date"],
                 },
                 "dp_variant": {
                     "variant_name": "Approximate DP" if self.delta else "Pure DP",
@@ -222,21 +215,21 @@ class Release:
                 },
                 "privacy_loss": {
                     "privacy_unit": "User",
-                    "privacy_unit_details": f"Neighbouring datasets differ by {self.protects}.",
+                    "privacy_unit_details": f"Neighbours differ by {receipt['protects']}.",
                     "privacy_parameters": parameters,
-                    "privacy_parameters_details": f"Exactly: epsilon = {written(self.total)}, "
-                    f"delta = {written(self.delta)}. {self.in_words}",
+                    "privacy_parameters_details": f"Exactly: epsilon = {receipt['epsilon']}, "
+                    f"delta = {receipt['delta']}. {receipt['in words']}",
                 },
                 "deployment_model": {
                     "model_name": "Central",
-                    "trust_assumptions": " ".join(self.assumptions),
+                    "trust_assumptions": " ".join(receipt["assumptions"]),
                     "release_type": "One release",
                     "data_source_type": "Static",
                     "access_type": "Non-interactive",
                 },
                 "implementation": {
                     "preprocessing_and_hyperparameter_tuning": ask,
-                    "mechanisms": f"{self.steps}. {EXACTLY} Software: {SOFTWARE}.",
+                    "mechanisms": f"{receipt['mechanism']}. {EXACTLY} Software: {SOFTWARE}.",
                     "composition": "Basic composition: epsilons and deltas add up. "
                     + (
                         f"Entry {ledger['entry']} of a ledger for the dataset "
@@ -246,8 +239,8 @@ class Release:
                         else "No ledger was kept."
                     ),
                     "post_processing": "None.",
-                    "additional_information": f"The output has the sha256 {sha256} "
-                    f"(format {output_format}).",
+                    "additional_information": f"The output has the sha256 {output['sha256']} "
+                    f"(format {output['format']}).",
                 },
                 "administrative": {
                     "status": "Draft",
@@ -256,11 +249,6 @@ class Release:
                 },
             },
         }
-
-
-def rendered(content: dict[str, Any]) -> bytes:
-    """A receipt as JSON, which programs that expect YAML read as well."""
-    return json.dumps(content, indent=2).encode() + b"\n"
 
 
 def written(number: Fraction) -> str:
