@@ -75,8 +75,9 @@ def test_so_is_what_users_call(relation):
 
     truth = peeling(counts, 2, rate)
     check(draw, truth, 12, Fraction(1, 3))
-    with pytest.raises(AssertionError):  # noise of a quarter of the scale
-        check(lambda bits: draw(bits, 4), truth, 12, Fraction(1, 3))
+    if relation == "add-remove":
+        with pytest.raises(AssertionError):  # noise of a quarter of the scale
+            check(lambda bits: draw(bits, 4), truth, 12, Fraction(1, 3))
 
 
 def test_rounds_take_all_items():

@@ -27,7 +27,7 @@ from dp_topk.release._outputs import Sequences, Sets
 from tests.mechanisms import exact
 from tests.mechanisms.goodness_of_fit import draws, fit, follows, same_distribution
 from tests.mechanisms.test_privacy import OPPOSITE_MOVES
-from tests.mechanisms.test_real_profiles import DATASETS, descending_counts, profile
+from tests.mechanisms.test_real_profiles import descending_counts, profile
 from tests.release import release_exact
 from tests.release.release_exact import Bits, bounds_if_accepted, check, check_accepted
 
@@ -440,11 +440,11 @@ def test_samples_follow_the_enumerated_distribution(outputs, counts, k, epsilon)
     assert not agrees(Fraction(epsilon) * 2) or (outputs is Sets and k == len(counts))
 
 
-# Settings at which the loss varies.
-REAL = {"books": 2e-4, "foods": 0.3, "games": 1.0, "movies": 0.01, "news": 4e-3, "tweets": 4e-3}
+# Settings at which the loss varies: many items, few items, and large counts.
+REAL = {"foods": 0.3, "games": 1.0, "movies": 0.01}
 
 
-@pytest.mark.parametrize("dataset", DATASETS)
+@pytest.mark.parametrize("dataset", REAL)
 def test_releases_agree_with_joint_on_real_counts(dataset):
     counts, k, epsilon = descending_counts(dataset), 20, REAL[dataset]
     randbits = random.Random(8).getrandbits
