@@ -118,8 +118,8 @@ def tell(message: str) -> None:
 
 
 def whole(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text[:18]) > 0 and len(text) <= 18):
-        raise argparse.ArgumentTypeError(f"{text!r} is not an integer above 0")
+    if not (text.isascii() and text.isdigit() and len(text) <= 15 and int(text) > 0):
+        raise argparse.ArgumentTypeError(f"{text!r} is not an integer above 0, of up to 15 digits")
     return int(text)
 
 

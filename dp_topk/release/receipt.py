@@ -6,11 +6,11 @@ published; it says nothing else about the data.
 
 import contextlib
 import json
-import math
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Context, Decimal, Inexact
 from fractions import Fraction
+from math import ceil, exp
 from typing import Any, TypeAlias
 
 from dp_topk import __version__
@@ -99,7 +99,7 @@ class Release:
     def in_words(self) -> str:
         power = written(self.total)
         factor = f"e^({power})" if "/" in power else f"e^{power}"
-        about = f" (about {math.exp(self.total):.4g})" if self.total < 700 else ""
+        about = f" (about {exp(self.total):.4g})" if self.total < 700 else ""
         plus = f", plus {written(self.delta)}" if self.delta else ""
         return (
             f"With {PROTECTS[self.neighbors]}, the probability of any set of outputs is at most "
@@ -187,14 +187,18 @@ class Release:
     def registry(self, receipt: dict[str, Any]) -> dict[str, Any]:
         """The same in the form of the registry of deployments (opendp/deployments-registry-data).
 
-        It is a draft: what only the publisher knows is left to be filled in.
+        Laid out as its records of September 2026 are. It is a draft: what only the publisher
+        knows is left to be filled in.
         """
         ask, output, ledger = "To be filled in", receipt["output"], receipt["ledger"]
-        parameters = {"epsilon": float(self.total)}
+        # Doubles end near 1e308; what is beyond is rounded up.
+        parameters = {"epsilon": float(self.total) if self.total < 1e300 else ceil(self.total)}
         if self.delta:
-            parameters["delta"] = float(self.delta)
+            parameters["delta"] = float(max(self.delta, Fraction("1e-300")))
         return {
             "url_slug": "to-be-filled-in",
+            "status": "Draft",
+            "tier": 2,
             "deployment": {
                 "basic": {
                     "name": ask,
@@ -214,7 +218,7 @@ class Release:
                     else "The list of items that can come out, which is public.",
                 },
                 "privacy_loss": {
-                    "privacy_unit": "User",
+                    "privacy_unit": "User-level",
                     "privacy_unit_details": f"Neighbours differ by {receipt['protects']}.",
                     "privacy_parameters": parameters,
                     "privacy_parameters_details": f"Exactly: epsilon = {receipt['epsilon']}, "
@@ -222,14 +226,14 @@ class Release:
                 },
                 "deployment_model": {
                     "model_name": "Central",
-                    "trust_assumptions": " ".join(receipt["assumptions"]),
+                    "actors": "Whoever publishes this holds the data and draws; anybody may see "
+                    f"the output and the receipt. {' '.join(receipt['assumptions'])}",
                     "release_type": "One release",
                     "data_source_type": "Static",
                     "access_type": "Non-interactive",
                 },
-                "implementation": {
-                    "preprocessing_and_hyperparameter_tuning": ask,
-                    "mechanisms": f"{receipt['mechanism']}. {EXACTLY} Software: {SOFTWARE}.",
+                "accounting": {
+                    "post_processing": "None.",
                     "composition": "Basic composition: epsilons and deltas add up. "
                     + (
                         f"Entry {ledger['entry']} of a ledger for the dataset "
@@ -238,14 +242,16 @@ class Release:
                         if ledger
                         else "No ledger was kept."
                     ),
-                    "post_processing": "None.",
-                    "additional_information": f"The output has the sha256 {output['sha256']} "
-                    f"(format {output['format']}).",
+                },
+                "implementation": {
+                    "preprocessing_and_hyperparameter_tuning": ask,
+                    "mechanisms": f"{receipt['mechanism']}. {EXACTLY} Software: {SOFTWARE}.",
+                    "justification": ask,
                 },
                 "administrative": {
-                    "status": "Draft",
+                    "sources": f"The output has the sha256 {output['sha256']} "
+                    f"(format {output['format']}).",
                     "registry_authors": [ask],
-                    "tier": 2,
                 },
             },
         }

@@ -352,18 +352,18 @@ def test_the_receipt_of_an_unknown_domain_with_counts(folder, released):
     assert any("has at most 3 items" in text for text in receipt["assumptions"])
 
 
-# Where the registry of deployments has what (opendp/deployments-registry-data, its schema of 2026).
+# What the records of the registry (opendp/deployments-registry-data) had in September 2026.
 REGISTRY = {
     "basic": {"name", "data_curators", "description", "intended_use", "data_product_type",
               "data_product_region", "publication_date"},
     "dp_variant": {"variant_name", "data_domain", "unprotected_quantities"},
     "privacy_loss": {"privacy_unit", "privacy_unit_details", "privacy_parameters",
                      "privacy_parameters_details"},
-    "deployment_model": {"model_name", "trust_assumptions", "release_type", "data_source_type",
+    "deployment_model": {"model_name", "actors", "release_type", "data_source_type",
                          "access_type"},
-    "implementation": {"preprocessing_and_hyperparameter_tuning", "mechanisms", "composition",
-                       "post_processing", "additional_information"},
-    "administrative": {"status", "registry_authors", "tier"},
+    "accounting": {"post_processing", "composition"},
+    "implementation": {"preprocessing_and_hyperparameter_tuning", "mechanisms", "justification"},
+    "administrative": {"sources", "registry_authors"},
 }  # fmt: skip
 
 
@@ -371,7 +371,7 @@ def test_the_receipt_for_the_registry(folder, released):
     settings = ("--k", 2, "--epsilon", "0.5", "--receipt-format", "registry", "--receipt")
     released(*ON_COUNTS, *UNKNOWN, *settings, "r.json", "--counts-epsilon", "0.25")
     record = json.loads((folder / "r.json").read_text(encoding="utf-8"))
-    assert set(record) == {"url_slug", "deployment"}
+    assert set(record) == {"url_slug", "status", "tier", "deployment"}
     parts = record["deployment"]
     assert {name: set(part) for name, part in parts.items()} == REGISTRY
     assert parts["dp_variant"]["variant_name"] == "Approximate DP"
@@ -381,6 +381,10 @@ def test_the_receipt_for_the_registry(folder, released):
     pure = json.loads((folder / "pure.json").read_text(encoding="utf-8"))["deployment"]
     assert pure["dp_variant"]["variant_name"] == "Pure DP"
     assert pure["privacy_loss"]["privacy_parameters"] == {"epsilon": 0.5}
+    extreme = ("--k", 2, "--epsilon", "1e400", "--unknown-domain", "--delta", "1e-400")
+    released(*ON_COUNTS, *extreme, *settings[4:], "extreme.json")
+    far = json.loads((folder / "extreme.json").read_text(encoding="utf-8"))["deployment"]
+    assert far["privacy_loss"]["privacy_parameters"] == {"epsilon": 10**400, "delta": 1e-300}
 
 
 # ---------------------------------------------------------------- the command itself
@@ -423,6 +427,7 @@ def test_it_starts_without_what_it_does_not_need(folder):
         ((*ON_ROWS, *LISTED, *SURE, "--k", "two"), "'two' is not an integer above 0"),
         ((*ON_ROWS, *LISTED, *SURE, "--k", 0), "--k"),
         ((*ON_ROWS, *LISTED, *SURE, "--k", "9" * 5000), "not an integer above 0"),
+        ((*ON_ROWS, *UNKNOWN, *SURE, "--k", 1, "--limit", 10**15), "of up to 15 digits"),
         ((*ON_ROWS, *LISTED, *SURE, "--k", 5), "number of items, 4"),
         ((*ON_COUNTS, *PUBLIC, *SURE, "--k", 4), "number of items, 3"),
         ((*ON_ROWS, *LISTED, "--k", 2, "--epsilon", "0"), "epsilon is '0'"),
