@@ -98,8 +98,7 @@ numbers: setup ## measure again and write the tables into the pages (ONLY=releas
 	$(BIN)/python -m tools.numbers $(ONLY)
 
 site: ## build site/ from the pages and the last run (CONFIG=mine.yaml: of your config)
-	@$(MAKE) --no-print-directory setup EXTRAS="$(EXTRAS) site"
-	$(SNAKEMAKE) $(OVERLAY)
+	@$(MAKE) --no-print-directory figures EXTRAS="$(EXTRAS) site"
 	$(BIN)/python -m tools.site
 
 crate: figures ## pack the last run, its config, tables, figures and checksums, as an RO-Crate

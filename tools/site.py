@@ -5,8 +5,6 @@ those of the run in the working directory, and the leaderboard that of `make fie
 MkDocs makes HTML of it, without a network, and fails on a broken link.
 """
 
-import csv
-import html
 import json
 import logging
 import os
@@ -16,12 +14,14 @@ import sys
 import tempfile
 from pathlib import Path
 
-import yaml
-
+from dp_topk import mechanisms
 from workflow.scripts.common import InputError
 from workflow.scripts.config.plan import Plan
+from workflow.scripts.config.reading import listed, read_yaml
 from workflow.scripts.figures import catalogue
-from workflow.scripts.results import page as table_page
+from workflow.scripts.results.manifest import read_digests
+from workflow.scripts.results.page import TABLES
+from workflow.scripts.results.verify import PUBLISHED
 
 ROOT = Path(__file__).parents[1]
 
@@ -39,6 +39,7 @@ SHOWN = (".csv", ".html", ".png", ".pdf")  # what is copied of a run
 SHIM = "https://unpkg.com/iframe-worker/shim"  # what the theme would load, and ours does
 SEARCH = '<div class="md-search" data-md-component="search" role="dialog"'  # has no name
 LINK = re.compile(r"(\]\(|^\[[^\]]+\]: )(?![a-z]+:|#)([^)\s#]*)(#[^)\s]*)?", re.MULTILINE)
+WIDE = "---\nhide: [toc]\n---\n\n"  # a page without a table of contents beside it
 
 API = """\
 # Python API
@@ -47,6 +48,8 @@ API = """\
 (`pip install ".[count]"`).
 
 ## Mechanisms
+
+[Samplers](samplers.md) has what each mechanism says of itself.
 
 ::: dp_topk
     options: {members: [get, names, Mechanism, Profile, Unavailable]}
@@ -60,6 +63,20 @@ API = """\
 ::: dp_topk.counting
     options: {members: [count_users, read_counts, query, Counts, CountingError]}
 """
+EXPLORER = """\
+# Explorer
+
+<iframe class="explorer" src="results/explorer.html" title="Errors of each mechanism, to explore"
+loading="lazy"></iframe>
+"""
+NO_FIELD = """\
+# Leaderboard
+
+`make field`, then `make site`, shows the rank of every mechanism here, for every dataset and
+metric, on your machine and, with `CONFIG=mine.yaml`, on your data. These are the published answers;
+[choosing](choosing.md) has the rest.
+
+"""
 
 
 def build(run=Path(), site=ROOT / "site"):
@@ -68,15 +85,11 @@ def build(run=Path(), site=ROOT / "site"):
     from mkdocs.config import load_config
 
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
-    for needed in ("results/manifest.json", "results/config.yaml"):
-        if not (run / needed).is_file():
-            raise InputError(f"{run / needed} does not exist: run `make figures` first")
     with tempfile.TemporaryDirectory() as folder:
-        pages = Path(folder)
-        write_pages(pages, Path(run))
-        config = load_config(str(ROOT / "mkdocs.yml"), docs_dir=folder, site_dir=str(site))
-        make_html(config)
-    for path in Path(site).glob("*.html"):
+        write_pages(Path(folder), run)
+        make_html(load_config(str(ROOT / "mkdocs.yml"), docs_dir=folder, site_dir=str(site)))
+    (site / "404.html").unlink()  # it would work at the root of a server only
+    for path in site.glob("*.html"):
         text = path.read_text(encoding="utf-8")
         text = text.replace(SHIM, "worker.js").replace(SEARCH, f'{SEARCH} aria-label="Search"')
         path.write_text(text, encoding="utf-8")
@@ -84,40 +97,58 @@ def build(run=Path(), site=ROOT / "site"):
 
 def write_pages(pages, run):
     """All that MkDocs needs, in a folder: pages, pictures and the files that they link to."""
-    for source, name in PAGES.items():
-        text = (ROOT / source).read_text(encoding="utf-8")
-        (pages / name).write_text(moved(text, source, pages), encoding="utf-8")
+    for name in ("results/manifest.json", "results/config.yaml"):
+        copied(run / name, pages / name)
+    plan = Plan(read_yaml(run / "results/config.yaml"), ROOT)
     shutil.copytree(ROOT / PICTURES, pages / "gallery")
-    for name in ("site.css", "worker.js"):
-        shutil.copy(ROOT / "tools" / name, pages)
-    with (pages / "site.css").open("a", encoding="utf-8") as file:
-        file.write(nested(table_page.STYLE))
+    shutil.copy(ROOT / "tools/worker.js", pages)
+    style = (ROOT / "tools/site.css").read_text(encoding="utf-8")
+    (pages / "site.css").write_text(f"{style}.table-page {{{TABLES}}}\n", encoding="utf-8")
     for name in json.loads((run / "results/manifest.json").read_text(encoding="utf-8"))["sha256"]:
-        if name.endswith(SHOWN) and (run / name).is_file():
+        if name.endswith(SHOWN):
             copied(run / name, pages / name)
-    config = yaml.safe_load((run / "results/config.yaml").read_text(encoding="utf-8"))
-    made = {
-        "results.md": results_page(Plan(config, ROOT), pages),
-        "explorer.md": EXPLORER,
-        "claims.md": embedded("The paper's statements, checked", run / "results/claims.html"),
-        "datasets.md": embedded("The datasets", run / "results/datasets.html")
-        + dataset_figures(run),
-        "leaderboard.md": leaderboard(run),
+    texts = {name: repository_page(source, pages) for source, name in PAGES.items()}
+    texts |= {
+        "results.md": figures_page(plan, run, pages),
+        "explorer.md": WIDE + EXPLORER,
+        "claims.md": table_page("The paper's statements, checked", run / "results/claims.html"),
+        "datasets.md": table_page("The datasets", run / "results/datasets.html")
+        + "\n[Data and provenance](data.md) says where the counts come from.\n",
+        "leaderboard.md": leaderboard(run, pages),
         "api.md": API,
+        "samplers.md": samplers(),
     }
-    for name, text in made.items():
-        (pages / name).write_text(text, encoding="utf-8")
+    for name, text in texts.items():
+        (pages / name).write_text(labelled(text, plan), encoding="utf-8")
 
 
 def copied(source, target):
+    if not source.is_file():
+        raise InputError(f"{source} does not exist: run `make figures` first")
     target.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy(source, target)
+
+
+def labelled(page, plan):
+    """A page that says so below its title if the run is not the one that the pages speak of."""
+    if plan.digest() == read_digests(ROOT / PUBLISHED)["config"]:
+        return page
+    titles = listed(dataset["title"] for dataset in plan["datasets"].values())
+    labels = listed(plan.labels(*plan["mechanisms"]).values())
+    notice = (
+        f"> **A run of its own.** Figures, explorer, claims and datasets of this site show {labels}"
+        f" on {titles}, ε = {listed(plan.epsilon_texts)}, {plan['trials']} trials; the other pages"
+        " have the published numbers. To repeat the run, add `--configfile results/config.yaml` to"
+        " the commands."
+    )
+    before, title, after = re.split(r"^(# .*\n)", page, maxsplit=1, flags=re.MULTILINE)
+    return f"{before}{title}\n{notice}\n{after}"
 
 
 # ------------------------------------------------------------------ pages of the repository
 
 
-def moved(text, source, pages):
+def repository_page(source, pages):
     """A page with its links changed to where things are on the site."""
 
     def link(match):
@@ -125,8 +156,8 @@ def moved(text, source, pages):
         target = os.path.normpath(os.path.join(os.path.dirname(source), path))
         return f"{before}{place(target, pages)}{anchor}"
 
-    fence = re.compile(r"(^```.*?^```)", re.MULTILINE | re.DOTALL)
-    parts = fence.split(text)
+    text = (ROOT / source).read_text(encoding="utf-8")
+    parts = re.split(r"(^```.*?^```)", text, flags=re.MULTILINE | re.DOTALL)
     return "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)
 
 
@@ -144,95 +175,66 @@ def place(target, pages):
     return target  # MkDocs will complain
 
 
+def samplers():
+    """What the module of each mechanism says of it."""
+    sections = (
+        f"\n## {mechanisms.get(name).label}: `{name}`\n\n::: dp_topk.mechanisms.{name}\n"
+        "    options: {members: [], show_root_heading: false, show_root_toc_entry: false}\n"
+        for name in mechanisms.names()
+    )
+    return "# Samplers\n" + "".join(sections)
+
+
 # ------------------------------------------------------------------ pages of the run
 
 
-def results_page(plan, pages):
+def figures_page(plan, run, pages):
     """Every figure with its caption, the tables behind it and the command that makes it."""
     parts = [
         "# Figures\n\nEvery figure of the run, made by `make figures`. The "
         "[explorer](explorer.md) shows the same errors interactively; "
         "[results/errors.csv](results/errors.csv) has their medians and quartiles.\n"
     ]
+    titles = catalogue.titles(plan, plan.dataset_names)
     for name, figure in catalogue.figures(plan).items():
-        picture = pages / "figures" / f"{name}.png"
-        if not picture.is_file():
-            continue
-        tables = ", ".join(
-            f"[{path}]({path})" for path in figure.tables.values() if (pages / path).is_file()
-        )
-        heading = name.replace("-", " ").capitalize()
+        words = re.sub(r"^(figure-\d+).*", r"\1", name).replace("-", " ").capitalize()
+        heading = titles.get(name.removeprefix("datasets/"), words)
+        tables = [path for path in figure.tables.values() if path.startswith("results/")]
+        for path in tables:
+            copied(run / path, pages / path)
         # The picture is small enough to be shown whole, and links to itself in full size.
         parts.append(
             f"\n## {heading}\n\n[![{heading}](figures/{name}.png)](figures/{name}.png)\n\n"
-            f"{figure.caption}\n\nData: {tables or 'the profiles in data/embedded'}. "
+            f"{figure.caption}\n\nData: {', '.join(f'[{path}]({path})' for path in tables)}. "
             f"[PDF](figures/{name}.pdf). Command: `snakemake figures/{name}.png --cores 2`.\n"
         )
     return "".join(parts)
 
 
-EXPLORER = """\
-# Explorer
-
-[Open it on a page of its own](results/explorer.html), whose address carries what you choose.
-
-<iframe class="explorer" src="results/explorer.html" title="Errors of each mechanism, to explore"
-loading="lazy"></iframe>
-"""
-
-
-def embedded(title, path):
+def table_page(title, path):
     """A page of tables inside the site."""
     text = path.read_text(encoding="utf-8")
     body = re.search(r"<main>\s*<h1>.*?</h1>(.*)</main>\s*(<script>.*?</script>)", text, re.DOTALL)
     # Markdown ends a block of HTML at an empty line.
     inside = re.sub(r"\n\s*\n", "\n", body[1] + body[2])
-    return f'# {title}\n\n<div class="table-page">\n{inside}\n</div>\n'
+    return f'{WIDE}# {title}\n\n<div class="table-page">\n{inside}\n</div>\n'
 
 
-def nested(style):
-    """The style of these pages, for what is inside them only; colours are those of the site."""
-    inside = re.sub(
-        r"(?:@media \(prefers-color-scheme: dark\) \{\s*)?:root \{.*?\}(?:\s*\})?",
-        "",
-        style,
-        flags=re.DOTALL,
+def leaderboard(run, pages):
+    """The ranking of `make field`, or the published one."""
+    table = "field/results/leaderboard.csv"
+    if (run / table).is_file():
+        copied(run / table, pages / table)
+        page = table_page("Leaderboard", (run / table).with_suffix(".html"))
+        return f"{page}\nData: [{table}]({table}). [Choosing](choosing.md) has the answers.\n"
+    answers = re.search(
+        r"## In short\n.*?(?=\n## )", repository_page("docs/choosing.md", pages), re.DOTALL
     )
-    inside = re.sub(r"\bbody \{.*?\}", "", inside, flags=re.DOTALL)
-    return f"\n.table-page {{{inside}}}\n"
-
-
-def dataset_figures(run):
-    """A section for each dataset that has a figure of its own."""
-    with open(run / "results/datasets.csv", encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
-    parts = ["\n[Data and provenance](data.md) says where the counts come from.\n"]
-    for row in rows:
-        picture = f"figures/datasets/{row['dataset']}.png"
-        if (run / picture).is_file():
-            title = html.escape(row["title"])
-            parts.append(f"\n## {title}\n\n[![{title}: its errors]({picture})]({picture})\n")
-    return "".join(parts)
-
-
-def leaderboard(run):
-    """The ranking of `make field`, or how to get one."""
-    path = run / "field/results/leaderboard.html"
-    if path.is_file():
-        return embedded("Leaderboard", path)
-    return (
-        "# Leaderboard\n\nThis site was built without it: `make field`, then `make site`, shows "
-        "every mechanism in every group. [Choosing](choosing.md) has the answers.\n"
-    )
-
-
-def main(arguments=sys.argv[1:]):
-    """Build the site of the run in the working directory."""
-    try:
-        build(Path(), *map(Path, arguments[:1]))
-    except InputError as error:
-        sys.exit(f"error: {error}")
+    return NO_FIELD + answers[0].replace("](#", "](choosing.md#")
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        build()
+    except InputError as error:
+        sys.exit(f"error: {error}")

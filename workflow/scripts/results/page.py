@@ -5,9 +5,10 @@ without scripts, all rows are shown.
 """
 
 import html
+import re
 from dataclasses import dataclass
 
-STYLE = """
+COLOURS = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1a1a1a; --soft: #4a4a4a; --line: #ddd;
   --rule: #888; --holds: #11643a; --partly: #7a4f00; --fails: #a3201d; --link: #0b57d0; }
 @media (prefers-color-scheme: dark) {
@@ -16,14 +17,19 @@ STYLE = """
 }
 body { font: 15px/1.45 system-ui, sans-serif; margin: 1.5rem; color: var(--ink);
   background: var(--paper); }
+@media (max-width: 60rem) { body { margin: 1rem; } }
+"""
+# Stands in rules of other pages, too.
+TABLES = """
 a { color: var(--link); }
 table { border-collapse: collapse; margin-bottom: 2rem; }
-th, td { padding: .45rem .7rem; text-align: left; vertical-align: top; overflow-wrap: anywhere;
+th, td { padding: .45rem .7rem; text-align: left; vertical-align: top; overflow-wrap: break-word;
   border-bottom: 1px solid var(--line); }
+td code { overflow-wrap: anywhere; }
 th { border-bottom: 2px solid var(--rule); white-space: nowrap; position: sticky; top: 0;
   background: var(--paper); }
-th.wide { width: 34%; min-width: 20rem; }
-th.narrow { width: 18%; min-width: 11rem; }
+th.wide { width: 34%; min-width: 20em; }
+th.narrow { width: 18%; min-width: 11em; }
 td.small { font-size: .85em; color: var(--soft); }
 td.name { white-space: nowrap; }
 th.number { text-align: right; }
@@ -36,12 +42,12 @@ tr:target { outline: 3px solid var(--link); }
 p.text { max-width: 46rem; }
 form { margin: 0 0 1rem; }
 form label { margin-right: 1.2rem; }
-select { font: inherit; max-width: 100%; }
+select { font: inherit; max-width: 100%; padding: .2rem .4rem; color: inherit;
+  background: var(--paper); border: 1px solid var(--rule); border-radius: 4px; }
 .caveat { color: var(--partly); }
 tr[id] { scroll-margin-top: 3rem; }
 /* On a narrow screen a row becomes a block, and each value has its heading before it. */
 @media (max-width: 60rem) {
-  body { margin: 1rem; }
   table, tbody, tr, td { display: block; }
   thead { display: none; }
   tr { padding: .6rem 0; border-bottom: 2px solid var(--rule); }
@@ -80,7 +86,7 @@ class Markup(str):
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a page: its heading, and how wide or large it is (a class of STYLE)."""
+    """A column of a page: its heading, and how wide or large it is (a class of TABLES)."""
 
     heading: str
     kind: str = ""
@@ -91,7 +97,7 @@ def page(title, *blocks):
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{STYLE}</style>\n</head>\n<body>\n<main>\n"
+        f"<title>{html.escape(title)}</title>\n<style>{COLOURS}{TABLES}</style>\n</head>\n<body>\n<main>\n"
         f"<h1>{html.escape(title)}</h1>\n{''.join(blocks)}</main>\n<script>{SCRIPT}</script>\n"
         "</body>\n</html>\n"
     )
@@ -114,13 +120,16 @@ def table(rows, columns, filters=None, name="table", chosen=None):
     choice at the beginning.
     """
     filters = filters or {}
+    numeric = {key for key in columns if rows and isinstance(rows[0][key], int)}
     head = "".join(
-        f'<th scope="col" class="{c.kind}">{html.escape(c.heading)}</th>' for c in columns.values()
+        f'<th scope="col" class="{"number" if key in numeric else column.kind}">'
+        f"{html.escape(column.heading)}</th>"
+        for key, column in columns.items()
     )
     body = "\n".join(_row(row, columns, filters) for row in rows)
     form = _form(rows, filters, name, chosen or {}) if filters else ""
     return (
-        f'{form}<table id="{name}">\n<thead><tr>{head}</tr></thead>\n'
+        f'{form}<table id="{name}" class="rows">\n<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody>\n</table>\n"
     )
 
@@ -155,5 +164,6 @@ def _cell(value, column):
     if kind == "verdict":
         kind += f" {value.replace(' ', '-')}"
     heading = html.escape(column.heading)
-    text = value if isinstance(value, Markup) else html.escape(text)
+    if not isinstance(value, Markup):
+        text = re.sub(r"`(.+?)`", r"<code>\1</code>", html.escape(text))
     return f'<td class="{kind}" data-heading="{heading}">{text}</td>'
