@@ -1,0 +1,103 @@
+"""Digests with which a mechanism is submitted to the leaderboard, and a sample of them repeated.
+
+    python -m tools.submission NAME        after `make field`: write submissions/NAME.sha256
+    python -m tools.submission --repeat    run some jobs of every submission again: the same bytes?
+
+Each line is the digest of what one job of `make field` wrote: the trials on a dataset at an
+epsilon. Generators are keyed by names, so a job gives the same bytes alone as in the
+field.
+"""
+
+import random
+import sys
+import tempfile
+from pathlib import Path
+
+from workflow.scripts.common import InputError, sha256, written
+from workflow.scripts.config.plan import Plan
+from workflow.scripts.config.reading import read_config, read_yaml
+from workflow.scripts.results.manifest import read_digests
+from workflow.scripts.trials.cells import write_cells
+
+ROOT = Path(__file__).parents[1]
+SUBMISSIONS = ROOT / "submissions"
+SAMPLE = 4  # jobs of each submission
+
+
+def field():
+    """The plan of `make field`."""
+    overlay = read_yaml(ROOT / "workflow/field.yaml")
+    return Plan(root=ROOT, **read_config(ROOT / "config.yaml", overlay))
+
+
+def jobs(plan, name):
+    """The jobs of a mechanism: {the file that one writes: (dataset, job)}."""
+    if name not in plan["mechanisms"]:
+        raise InputError(f"{name} is not in workflow/field.yaml: add it to `mechanisms` there")
+    datasets = plan.dataset_names
+    return {
+        job["cells"]: (d, job) for d in datasets for job in plan.jobs(d) if job["mechanism"] == name
+    }
+
+
+def submit(plan, name, run=Path("field"), folder=SUBMISSIONS):
+    """Write the digests of all jobs of a mechanism, from the run in a folder."""
+    wanted = jobs(plan, name)
+    absent = [path for path in wanted if not (run / path).is_file()]
+    if absent:
+        raise InputError(f"{run / absent[0]} does not exist: run `make field` first")
+    with written(folder / f"{name}.sha256") as file:
+        file.writelines(f"{sha256(run / path)}  {path}\n" for path in wanted)
+
+
+def repeat(plan, name, folder=SUBMISSIONS, sample=SAMPLE):
+    """Run some jobs again, nobody knows in advance which: {its file: whether it has the digest}."""
+    digests, wanted = read_digests(folder / f"{name}.sha256"), jobs(plan, name)
+    if digests.keys() != wanted.keys():
+        raise InputError(
+            f"submissions/{name}.sha256 does not list the jobs of `make field`: write it again"
+        )
+    chosen = random.SystemRandom().sample(list(wanted), min(sample, len(wanted)))
+    return {path: repeated(plan, *wanted[path]) == digests[path] for path in chosen}
+
+
+def repeated(plan, dataset, job):
+    """The digest of what a job writes now."""
+    with tempfile.TemporaryDirectory() as folder:
+        cells = Path(folder, "cells.csv")
+        write_cells(
+            plan.origin(dataset)["raw"],
+            facts=None,
+            cells=cells,
+            missing=Path(folder, "missing.csv"),
+            dataset=dataset,
+            name=job["mechanism"],
+            epsilon=job["epsilon"],
+            ks=job["ks"],
+            trials=range(job["first"], job["last"] + 1),
+            seed=plan["seed"],
+            setting=plan.setting(job["mechanism"]),
+        )
+        return sha256(cells)
+
+
+def main(arguments):
+    """Submit the mechanism that is named, or repeat all that were submitted."""
+    if len(arguments) != 1:
+        raise InputError("give the name of a mechanism, or --repeat")
+    plan, same = field(), True
+    if arguments != ["--repeat"]:
+        submit(plan, *arguments)
+        return same
+    for path in sorted(SUBMISSIONS.glob("*.sha256")):
+        for job, equal in repeat(plan, path.stem).items():
+            print(f"{'same' if equal else 'differs'}  {job}", flush=True)
+            same &= equal
+    return same
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(not main(sys.argv[1:]))
+    except InputError as error:
+        sys.exit(f"error: {error}")
