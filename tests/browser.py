@@ -1,6 +1,5 @@
 """Pages in a real browser, without a network: Chromium, driven by Selenium."""
 
-import contextlib
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
@@ -30,9 +29,9 @@ loaded.then(() => document.fonts.ready).then(frame).then(frame)
 """
 
 
-@contextlib.contextmanager
-def opened(path, fragment="", downloads=None, **window):
-    """A browser that shows a file; it reaches no host."""
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    """A browser that reaches no host; what it downloads is in `browser.downloads`."""
     from selenium import webdriver
 
     options = webdriver.ChromeOptions()
@@ -42,18 +41,17 @@ def opened(path, fragment="", downloads=None, **window):
     options.add_argument("--host-resolver-rules=MAP * ~NOTFOUND")
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     browser = webdriver.Chrome(options, webdriver.ChromeService(DRIVER))
-    try:
-        if downloads:
-            where = {"behavior": "allow", "downloadPath": str(downloads)}
-            browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
-        show(browser, path, fragment, **window)
-        yield browser
-    finally:
-        browser.quit()
+    browser.set_script_timeout(300)
+    browser.downloads = tmp_path_factory.mktemp("downloads")
+    where = {"behavior": "allow", "downloadPath": str(browser.downloads)}
+    browser.execute_cdp_cmd("Browser.setDownloadBehavior", where)
+    yield browser
+    browser.quit()
 
 
 def show(browser, path, fragment="", width=1400, dark=False):
-    """Show a file in a window of this width."""
+    """Show a file in a window of this width, as somebody sees it who comes for the first time."""
+    browser.get("about:blank")  # else another fragment of the page shown would not load it again
     browser.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": width < 600},

@@ -5,6 +5,7 @@ import os
 
 import pytest
 
+from tests.browser import browser  # noqa: F401  one for all modules
 from tests.copies import TINY, Project
 
 

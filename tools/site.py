@@ -5,6 +5,7 @@ those of the run in the working directory, and the leaderboard that of `make fie
 MkDocs makes HTML of it, without a network, and fails on a broken link.
 """
 
+import html
 import json
 import logging
 import os
@@ -17,7 +18,7 @@ from pathlib import Path
 from dp_topk import mechanisms
 from workflow.scripts.common import InputError
 from workflow.scripts.config.plan import Plan
-from workflow.scripts.config.reading import listed, read_yaml
+from workflow.scripts.config.reading import read_yaml
 from workflow.scripts.figures import catalogue
 from workflow.scripts.results.manifest import read_digests
 from workflow.scripts.results.page import TABLES
@@ -67,7 +68,14 @@ EXPLORER = """\
 # Explorer
 
 <iframe class="explorer" src="results/explorer.html" title="Errors of each mechanism, to explore"
-loading="lazy"></iframe>
+></iframe>
+<script>
+const frame = document.querySelector("iframe.explorer");
+const tell = () =>
+  frame.contentWindow.postMessage(getComputedStyle(document.body).colorScheme, "*");
+frame.addEventListener("load", tell);
+new MutationObserver(tell).observe(document.body, {attributeFilter: ["data-md-color-scheme"]});
+</script>
 """
 NO_FIELD = """\
 # Leaderboard
@@ -107,19 +115,19 @@ def write_pages(pages, run):
     for name in json.loads((run / "results/manifest.json").read_text(encoding="utf-8"))["sha256"]:
         if name.endswith(SHOWN):
             copied(run / name, pages / name)
-    texts = {name: repository_page(source, pages) for source, name in PAGES.items()}
-    texts |= {
+    of_run = {
         "results.md": figures_page(plan, run, pages),
         "explorer.md": WIDE + EXPLORER,
         "claims.md": table_page("The paper's statements, checked", run / "results/claims.html"),
         "datasets.md": table_page("The datasets", run / "results/datasets.html")
         + "\n[Data and provenance](data.md) says where the counts come from.\n",
-        "leaderboard.md": leaderboard(run, pages),
-        "api.md": API,
-        "samplers.md": samplers(),
     }
+    texts = {name: repository_page(source, pages) for source, name in PAGES.items()} | of_run
+    for name in ("index.md", *of_run):
+        texts[name] = re.sub("(?m)^(?=# )", lambda _: label(plan), texts[name], count=1)
+    texts |= {"leaderboard.md": leaderboard(run, pages), "api.md": API, "samplers.md": samplers()}
     for name, text in texts.items():
-        (pages / name).write_text(labelled(text, plan), encoding="utf-8")
+        (pages / name).write_text(text, encoding="utf-8")
 
 
 def copied(source, target):
@@ -129,20 +137,18 @@ def copied(source, target):
     shutil.copy(source, target)
 
 
-def labelled(page, plan):
-    """A page that says so below its title if the run is not the one that the pages speak of."""
+def label(plan):
+    """What the pages of a run say if it is not the published one, of which the others speak."""
     if plan.digest() == read_digests(ROOT / PUBLISHED)["config"]:
-        return page
-    titles = listed(dataset["title"] for dataset in plan["datasets"].values())
-    labels = listed(plan.labels(*plan["mechanisms"]).values())
-    notice = (
-        f"> **A run of its own.** Figures, explorer, claims and datasets of this site show {labels}"
-        f" on {titles}, ε = {listed(plan.epsilon_texts)}, {plan['trials']} trials; the other pages"
-        " have the published numbers. To repeat the run, add `--configfile results/config.yaml` to"
-        " the commands."
+        return ""
+    titles = html.escape(", ".join(catalogue.titles(plan, plan.dataset_names).values()))
+    return (
+        "> **Not the paper's results.** Figures, explorer, claims and datasets of this site show "
+        f"{', '.join(plan.labels(*plan['mechanisms']).values())} on {titles}; ε = "
+        f"{', '.join(plan.epsilon_texts)}; {plan['trials']} trials. The other pages have the "
+        "published numbers. To repeat this run, add `--configfile results/config.yaml` to the "
+        "commands.\n\n"
     )
-    before, title, after = re.split(r"^(# .*\n)", page, maxsplit=1, flags=re.MULTILINE)
-    return f"{before}{title}\n{notice}\n{after}"
 
 
 # ------------------------------------------------------------------ pages of the repository
@@ -198,7 +204,7 @@ def figures_page(plan, run, pages):
     titles = catalogue.titles(plan, plan.dataset_names)
     for name, figure in catalogue.figures(plan).items():
         words = re.sub(r"^(figure-\d+).*", r"\1", name).replace("-", " ").capitalize()
-        heading = titles.get(name.removeprefix("datasets/"), words)
+        heading = html.escape(titles.get(name.removeprefix("datasets/"), words))
         tables = [path for path in figure.tables.values() if path.startswith("results/")]
         for path in tables:
             copied(run / path, pages / path)

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser import axe_findings, needs_browser, opened
+from tests.browser import axe_findings, needs_browser, show
 from workflow.scripts.common import InputError
 from workflow.scripts.figures.explorer import (
     far_off,
@@ -188,9 +188,9 @@ def test_the_same_table_gives_the_same_page(page, table):
 
 
 @pytest.fixture
-def seen(page):
-    with opened(page) as browser:
-        yield browser
+def seen(browser, page):
+    show(browser, page)
+    return browser
 
 
 def points(browser):
@@ -276,10 +276,11 @@ def test_the_address_carries_the_choice(seen, page):
     address, before = seen.current_url, points(seen)
     assert "dataset=toys" in address
     assert "mechanisms=canonical%2Ccdp_peel" in address
-    with opened(page, address.partition("#")[2]) as other:
-        assert points(other) == before
-    with opened(page, "dataset=nope&metric=nope&k=7&mechanisms=nope") as other:
-        assert other.find_element("id", "heading").text.startswith("Games: Largest error")
+    assert seen.find_element("id", "view").get_attribute("href") == address
+    show(seen, page, address.partition("#")[2])
+    assert points(seen) == before
+    show(seen, page, "dataset=nope&metric=nope&k=7&mechanisms=nope")
+    assert seen.find_element("id", "heading").text.startswith("Games: Largest error")
 
 
 @needs_browser
@@ -290,7 +291,7 @@ def test_the_keyboard_reaches_everything(seen):
     for _ in range(20):
         press(seen, Keys.TAB)
         reached.append(tuple(focused(seen)))
-    for name in ("dataset", "metric", "epsilon", "csv", "svg", "figure"):
+    for name in ("dataset", "metric", "epsilon", "csv", "view", "figure"):
         assert name in [name for name, _ in reached], reached
     assert {value for name, value in reached if name == "mechanisms"} == set(LABELS)
     assert {("joint", "5"), ("cdp_peel", "5")} <= set(reached)  # a point of each line
@@ -321,16 +322,15 @@ def test_the_keyboard_works_the_legend_and_the_points(seen):
 
 
 @needs_browser
-def test_what_is_shown_can_be_downloaded(page, tmp_path):
-    with opened(page, "dataset=toys&metric=l1&mechanisms=joint", downloads=tmp_path) as browser:
-        browser.find_element("id", "csv").click()
-        browser.find_element("id", "svg").click()
-        wanted = [tmp_path / f"dp-topk-toys-l1.{kind}" for kind in ("csv", "svg")]
-        for _ in range(100):
-            if all(path.exists() for path in wanted):
-                break
-            time.sleep(0.1)
-    with open(wanted[0], encoding="utf-8", newline="") as file:
+def test_what_is_shown_can_be_downloaded(browser, page):
+    show(browser, page, "dataset=toys&metric=l1&mechanisms=joint")
+    browser.find_element("id", "csv").click()
+    wanted = browser.downloads / "dp-topk-toys-l1.csv"
+    for _ in range(100):
+        if wanted.exists():
+            break
+        time.sleep(0.1)
+    with open(wanted, encoding="utf-8", newline="") as file:
         header, *lines = csv.reader(file)
     assert header == HEADER
     shown = {"dataset": "toys", "mechanism": "joint", "epsilon": "1", "metric": "l1"}
@@ -339,18 +339,18 @@ def test_what_is_shown_can_be_downloaded(page, tmp_path):
     assert [[*line[:5], *map(float, line[5:])] for line in lines] == [
         [*row[:5], *map(float, row[5:])] for row in expected
     ]
-    assert wanted[1].read_text(encoding="utf-8").startswith("<svg")
 
 
 @needs_browser
-@pytest.mark.parametrize("width", [1400, 390])
-@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
-def test_the_page_fits_and_is_accessible(page, width, dark):
-    with opened(page, width=width, dark=dark) as browser:
-        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
-        chart = browser.execute_script(
-            "return document.querySelector('#chart > svg').getBoundingClientRect().width"
-        )
-        assert chart > 0.7 * width
-        assert axe_findings(browser) == []
-        assert browser.get_log("browser") == []
+@pytest.mark.parametrize(("width", "dark"), [(1400, False), (390, True)])
+def test_the_page_fits_and_is_accessible(browser, page, width, dark):
+    show(browser, page, width=width, dark=dark)
+    assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+    chart = browser.execute_script(
+        "return document.querySelector('#chart > svg').getBoundingClientRect().width"
+    )
+    assert chart > 0.7 * width
+    paper = browser.execute_script("return getComputedStyle(document.body).backgroundColor")
+    assert (paper == "rgb(255, 255, 255)") != dark
+    assert axe_findings(browser) == []
+    assert browser.get_log("browser") == []

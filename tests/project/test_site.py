@@ -1,12 +1,18 @@
 """The site: built from a run, without a network, and looked at in a browser."""
 
+import shutil
+
 import pytest
 
-from tests.browser import axe_findings, needs_browser, opened, show
+from tests.browser import axe_findings, needs_browser, show
+from tests.copies import ROOT
 
 mkdocs = pytest.importorskip("mkdocs", reason="needs `make setup EXTRAS=site`")
 
 from tools import site as builder  # noqa: E402
+
+# One page of each kind: Markdown, figures, a frame, tables, docstrings.
+KINDS = ("index", "results", "explorer", "claims", "api")
 
 
 @pytest.fixture(scope="module")
@@ -16,22 +22,52 @@ def site(finished, tmp_path_factory):
     return folder
 
 
-def test_every_page_of_the_repository_is_there(site):
+def text(site, page):
+    return (site / f"{page}.html").read_text(encoding="utf-8")
+
+
+def test_every_page_has_what_it_is_for(site):
     for name in builder.PAGES.values():
         assert (site / name.replace(".md", ".html")).is_file(), name
-    figures = (site / "results.html").read_text(encoding="utf-8")
-    assert "figure-1-gaps-and-errors.png" in figures
-    assert "results/errors.csv" in figures
-    api = (site / "api.html").read_text(encoding="utf-8")
+    for words in (
+        "figures/figure-1-gaps-and-errors.png",
+        'href="results/errors/games.csv"',
+        "snakemake figures/datasets/games.png --cores 2",
+        "Gaps between the largest counts",
+    ):
+        assert words in text(site, "results"), words
     for name in ("dp_topk.get", "dp_topk.release.top_k", "dp_topk.counting.count_users"):
-        assert f'id="{name}"' in api, name
+        assert f'id="{name}"' in text(site, "api"), name
+    assert "Guarantee: epsilon-DP" in text(site, "samplers")
+    assert 'href="#word-improves"' in text(site, "claims")
+    assert 'id="word-improves"' in text(site, "claims")
+
+
+def test_a_run_that_is_not_the_papers_says_so(site, finished):
+    for page in ("index", "results", "explorer", "claims", "datasets"):
+        assert "Joint, CDP-Peel on Games; ε = 0.01; 3 trials" in text(site, page), page
+    shipped = builder.Plan(builder.read_yaml(ROOT / "config.yaml"), ROOT)
+    assert builder.label(shipped) == ""
+
+
+def test_the_leaderboard_is_that_of_the_field_or_the_published_one(site, finished, tmp_path):
+    published = text(site, "leaderboard")
+    assert "make field" in published
+    assert "RDP-Peel" in published
+    ranking = tmp_path / "field" / "results"
+    ranking.mkdir(parents=True)
+    (ranking / "leaderboard.csv").touch()
+    shutil.copy(finished.root / "results/claims.html", ranking / "leaderboard.html")
+    page = builder.leaderboard(tmp_path, tmp_path / "pages")
+    assert "RDP-Peel" not in page
+    assert "(field/results/leaderboard.csv)" in page
 
 
 def test_nothing_is_loaded_from_elsewhere(site):
     for path in site.rglob("*.html"):
-        text = path.read_text(encoding="utf-8")
+        page = path.read_text(encoding="utf-8")
         for start in ('src="http', 'src="//', 'rel="stylesheet" href="http', "@import"):
-            assert start not in text, path
+            assert start not in page, path
 
 
 def test_a_broken_link_fails(finished, tmp_path, monkeypatch):
@@ -47,26 +83,49 @@ def test_a_folder_without_a_run_is_a_sentence(tmp_path):
         builder.build(tmp_path, tmp_path / "site")
 
 
-@needs_browser
-def test_every_page_fits_and_is_accessible(site):
-    """At two widths, light and dark, printed as on paper: no errors, no findings of axe."""
-    pages = [path for path in sorted(site.glob("*.html")) if path.stem != "404"]
-    with opened(pages[0]) as browser:
-        for path in pages:
-            for width, dark in ((1400, False), (390, True)):
-                show(browser, path, width=width, dark=dark)
-                wide = browser.execute_script("return document.documentElement.scrollWidth")
-                assert wide <= width, path.name
-                assert axe_findings(browser) == [], (path.name, width)
-                assert browser.get_log("browser") == [], path.name
+def test_texts_of_the_report_do_not_ask_for_the_config():
+    """Snakemake knows only what was laid over config.yaml: what is asked for would be empty."""
+    for path in (ROOT / "workflow/report").glob("*.rst"):
+        assert "config[" not in path.read_text(encoding="utf-8"), path.name
 
 
 @needs_browser
-def test_the_search_works_from_a_folder(site):
-    with opened(site / "index.html") as browser:
-        browser.find_element("css selector", "label[for=__search]")
-        field = browser.find_element("css selector", "input.md-search__input")
-        field.click()
-        field.send_keys("peeling")
-        browser.implicitly_wait(10)
-        assert browser.find_elements("css selector", ".md-search-result__link")
+@pytest.mark.parametrize(("width", "dark"), [(1400, False), (390, True)])
+def test_every_page_fits_and_is_accessible(browser, site, width, dark):
+    pages = sorted(site.glob("*.html"))
+    assert {path.stem for path in pages} > {*KINDS}
+    for path in pages:
+        show(browser, path, width=width, dark=dark)
+        scheme, wide = browser.execute_script(
+            "return [getComputedStyle(document.body).colorScheme,"
+            " document.documentElement.scrollWidth]"
+        )
+        assert scheme == ("dark" if dark else "light"), path.name
+        assert wide <= width, path.name
+        assert browser.get_log("browser") == [], path.name
+        if path.stem in KINDS:
+            assert axe_findings(browser) == [], path.name
+
+
+@needs_browser
+def test_the_explorer_changes_its_colours_with_the_site(browser, site):
+    show(browser, site / "explorer.html")
+    for title, paper in (("light", "255, 255, 255"), ("dark", "22, 24, 27")):
+        browser.find_element("css selector", f"label[title='Switch to {title} mode']").click()
+        browser.execute_async_script("setTimeout(arguments[0], 100)")
+        browser.switch_to.frame(browser.find_element("css selector", "iframe.explorer"))
+        script = "return getComputedStyle(document.body).backgroundColor"
+        assert browser.execute_script(script) == f"rgb({paper})"
+        browser.switch_to.default_content()
+    browser.execute_script("localStorage.clear()")
+
+
+@needs_browser
+def test_the_search_works_from_a_folder(browser, site):
+    show(browser, site / "index.html")
+    field = browser.find_element("css selector", "input.md-search__input")
+    field.click()
+    field.send_keys("peeling")
+    browser.implicitly_wait(10)
+    assert browser.find_elements("css selector", ".md-search-result__link")
+    browser.implicitly_wait(0)
