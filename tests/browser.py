@@ -69,7 +69,7 @@ def axe_findings(browser, impacts=("serious", "critical")):
     script = Path(axe_core_python.__file__).with_name("axe.min.js").read_text(encoding="utf-8")
     browser.execute_script(script)
     found = browser.execute_async_script(
-        "axe.run({iframes: false}).then(arguments[arguments.length - 1])"
+        "axe.run({iframes: false, resultTypes: ['violations']}).then(arguments[0])"
     )
     return [
         f"{violation['id']}: {node['html'][:150]}"

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 import dp_topk
-from tools.crate import ROOT, crate
+from tools.crate import LICENCE, ROOT, SPECIFICATION, crate
 from workflow.scripts.common import InputError
 
 
@@ -49,18 +49,25 @@ def test_every_reference_is_resolved(packed):
             for part in value.values() if isinstance(value, dict) else value:
                 yield from references(part)
 
-    outside = {name for name in references(graph) if name.startswith("http")}
-    assert outside <= {"https://w3id.org/ro/crate/1.1", "https://spdx.org/licenses/Apache-2.0"}
-    assert set(references(graph)) - outside <= known
+    assert set(references(graph)) - known == {SPECIFICATION}
 
 
 def test_the_crate_agrees_with_the_citation(packed):
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     entities = {entity["@id"]: entity for entity in described(packed)["@graph"]}
-    assert entities["#dp-topk"]["name"] == cited["title"]
-    assert entities["#dp-topk"]["version"] == cited["version"] == dp_topk.__version__
-    titles = [entities[work["@id"]]["name"] for work in entities["./"]["citation"]]
-    assert titles == [work["title"] for work in cited["references"]]
+    software, root = entities["#dp-topk"], entities["./"]
+    assert software["name"] == cited["title"]
+    assert software["version"] == cited["version"] == dp_topk.__version__
+    assert software["license"] == root["license"] == {"@id": LICENCE}
+    assert LICENCE.endswith(f"/{cited['license']}")
+    assert root["datePublished"] == str(cited["date-released"])
+    assert [{"name": entities[root["author"]["@id"]]["name"]}] == cited["authors"]
+    works = [entities[work["@id"]] for work in root["citation"]]
+    for work, reference in zip(works, cited["references"], strict=True):
+        assert work["name"] == reference["title"]
+        names = [entities[author["@id"]]["name"] for author in work["author"]]
+        given = [f"{a['given-names']} {a['family-names']}" for a in reference["authors"]]
+        assert names == given
 
 
 def test_the_same_run_gives_the_same_bytes(packed, finished, tmp_path):
@@ -72,3 +79,13 @@ def test_a_folder_without_a_run_is_a_sentence(tmp_path):
     with pytest.raises(InputError, match="run `make figures` first"):
         crate(tmp_path, tmp_path / "crate.zip")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_was_altered_is_not_packed(tmp_path):
+    results = tmp_path / "results"
+    results.mkdir()
+    (results / "errors.csv").write_text("altered", encoding="utf-8")
+    manifest = {"sha256": {"results/errors.csv": "0" * 64}}
+    (results / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
+    with pytest.raises(InputError, match="is not as the run left it"):
+        crate(tmp_path, tmp_path / "crate.zip")

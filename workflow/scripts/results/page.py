@@ -11,7 +11,7 @@ from dataclasses import dataclass
 COLOURS = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1a1a1a; --soft: #4a4a4a; --line: #ddd;
   --rule: #888; --holds: #11643a; --partly: #7a4f00; --fails: #a3201d; --link: #0b57d0; }
-@media (prefers-color-scheme: dark) {
+@media screen and (prefers-color-scheme: dark) {
   :root { --paper: #16181b; --ink: #ececec; --soft: #bdbdbd; --line: #3a3d41; --rule: #777;
     --holds: #7ddba3; --partly: #f0c36d; --fails: #ff9c94; --link: #8ab4f8; }
 }
@@ -55,7 +55,7 @@ tr[id] { scroll-margin-top: 3rem; }
   td::before { content: attr(data-heading) ": "; font-weight: 600; color: var(--soft); }
   tr[hidden] { display: none; }
 }
-@media print { form { display: none; } th { position: static; } }
+@media print { form { display: none; } th { position: static; } tr { break-inside: avoid; } }
 """
 
 # Shows the rows that have all the values chosen, and says how many these are.
