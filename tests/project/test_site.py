@@ -10,15 +10,30 @@ from tests.copies import ROOT
 mkdocs = pytest.importorskip("mkdocs", reason="needs `make setup EXTRAS=site`")
 
 from tools import site as builder  # noqa: E402
+from workflow.scripts.ranking.pages import leaderboard_page  # noqa: E402
 
 # One page of each kind: Markdown, figures, a frame, tables, docstrings.
-KINDS = ("index", "results", "explorer", "claims", "api")
+KINDS = ("index", "results", "explorer", "claims", "leaderboard", "api")
 
 
 @pytest.fixture(scope="module")
 def site(finished, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("built") / "site"
-    builder.build(finished.root, folder)
+    """The site of a run with a field, whose table is as wide as it gets."""
+    run = tmp_path_factory.mktemp("run")
+    for name in ("results", "figures"):
+        shutil.copytree(finished.root / name, run / name)
+    ranks = ("mean_rank", "regret", "wins")
+    row = {f"{name}{end}": "1234.5" for name in ranks for end in ("", "_low", "_high")}
+    row |= {"dataset": "games", "guarantee": "either", "output": "partial sequence"}
+    row |= {"metric": "k_relative", "mechanism": "gaussian"}
+    row |= dict.fromkeys(("sure_wins", "ties", "cells"), "1234")
+    table = run / "field/results/leaderboard.html"
+    table.parent.mkdir(parents=True)
+    labels = {"gaussian": "Threshold Gaussian, c = 10"}
+    table.write_text(leaderboard_page([row], {"games": "Games"}, labels), encoding="utf-8")
+    table.with_suffix(".csv").touch()
+    folder = run / "site"
+    builder.build(run, folder)
     return folder
 
 
@@ -43,24 +58,19 @@ def test_every_page_has_what_it_is_for(site):
     assert 'id="word-improves"' in text(site, "claims")
 
 
-def test_a_run_that_is_not_the_papers_says_so(site, finished):
+def test_a_run_that_is_not_the_papers_says_so(site):
     for page in ("index", "results", "explorer", "claims", "datasets"):
         assert "Joint, CDP-Peel on Games; ε = 0.01; 3 trials" in text(site, page), page
     shipped = builder.Plan(builder.read_yaml(ROOT / "config.yaml"), ROOT)
     assert builder.label(shipped) == ""
 
 
-def test_the_leaderboard_is_that_of_the_field_or_the_published_one(site, finished, tmp_path):
-    published = text(site, "leaderboard")
+def test_the_leaderboard_is_that_of_the_field_or_the_published_one(site, tmp_path):
+    assert "Threshold Gaussian, c = 10" in text(site, "leaderboard")
+    assert 'href="field/results/leaderboard.csv"' in text(site, "leaderboard")
+    published = builder.leaderboard(tmp_path, tmp_path)
     assert "make field" in published
-    assert "RDP-Peel" in published
-    ranking = tmp_path / "field" / "results"
-    ranking.mkdir(parents=True)
-    (ranking / "leaderboard.csv").touch()
-    shutil.copy(finished.root / "results/claims.html", ranking / "leaderboard.html")
-    page = builder.leaderboard(tmp_path, tmp_path / "pages")
-    assert "RDP-Peel" not in page
-    assert "(field/results/leaderboard.csv)" in page
+    assert "| RDP-Peel |" in published
 
 
 def test_nothing_is_loaded_from_elsewhere(site):

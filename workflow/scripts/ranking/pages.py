@@ -26,7 +26,7 @@ RANKING = {
     "guarantees": Column("guarantee"),
     "outputs": Column("output"),
     "error": Column("compared by"),
-    "label": Column("mechanism", "name"),
+    "label": Column("mechanism"),
     "mean_rank": Column("mean rank", "number"),
     "regret": Column("regret", "number"),
     "wins": Column("wins", "number"),

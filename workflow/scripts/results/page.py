@@ -23,7 +23,7 @@ body { font: 15px/1.45 system-ui, sans-serif; margin: 1.5rem; color: var(--ink);
 TABLES = """
 a { color: var(--link); }
 table { border-collapse: collapse; margin-bottom: 2rem; }
-th, td { padding: .45rem .7rem; text-align: left; vertical-align: top; overflow-wrap: break-word;
+th, td { padding: .45em .7em; text-align: left; vertical-align: top; overflow-wrap: break-word;
   border-bottom: 1px solid var(--line); }
 td code { overflow-wrap: anywhere; }
 th { border-bottom: 2px solid var(--rule); white-space: nowrap; position: sticky; top: 0;
@@ -31,9 +31,8 @@ th { border-bottom: 2px solid var(--rule); white-space: nowrap; position: sticky
 th.wide { width: 34%; min-width: 20em; }
 th.narrow { width: 18%; min-width: 11em; }
 td.small { font-size: .85em; color: var(--soft); }
-td.name { white-space: nowrap; }
 th.number { text-align: right; }
-td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
+td.number { text-align: right; font-variant-numeric: tabular-nums; }
 td.verdict { font-weight: 600; white-space: nowrap; }
 td.holds { color: var(--holds); }
 td.partly { color: var(--partly); }
@@ -51,7 +50,7 @@ tr[id] { scroll-margin-top: 3rem; }
   table, tbody, tr, td { display: block; }
   thead { display: none; }
   tr { padding: .6rem 0; border-bottom: 2px solid var(--rule); }
-  td, td.number { border: 0; padding: .1rem 0; text-align: left; white-space: normal; }
+  td, td.number { border: 0; padding: .1em 0; text-align: left; white-space: normal; }
   td::before { content: attr(data-heading) ": "; font-weight: 600; color: var(--soft); }
   tr[hidden] { display: none; }
 }
