@@ -4,8 +4,7 @@
     python -m tools.submission --repeat    run some jobs of every submission again: the same bytes?
 
 Each line is the digest of what one job of `make field` wrote: the trials on a dataset at an
-epsilon. Generators are keyed by names, so a job gives the same bytes alone as in the
-field.
+epsilon. Generators are keyed by names, so a job gives the same bytes alone as in the field.
 """
 
 import random
