@@ -221,8 +221,8 @@ def table_page(title, path):
     """A page of tables inside the site."""
     text = path.read_text(encoding="utf-8")
     body = re.search(r"<main>\s*<h1>.*?</h1>(.*)</main>\s*(<script>.*?</script>)", text, re.DOTALL)
-    # Markdown ends a block of HTML at an empty line.
-    inside = re.sub(r"\n\s*\n", "\n", body[1] + body[2])
+    # Markdown ends a block of HTML at an empty line; the theme scrolls tables without a class.
+    inside = re.sub(r"\n\s*\n", "\n", body[1] + body[2]).replace("<table", '<table class="rows"')
     return f'{WIDE}# {title}\n\n<div class="table-page">\n{inside}\n</div>\n'
 
 

@@ -128,7 +128,7 @@ def table(rows, columns, filters=None, name="table", chosen=None):
     body = "\n".join(_row(row, columns, filters) for row in rows)
     form = _form(rows, filters, name, chosen or {}) if filters else ""
     return (
-        f'{form}<table id="{name}" class="rows">\n<thead><tr>{head}</tr></thead>\n'
+        f'{form}<table id="{name}">\n<thead><tr>{head}</tr></thead>\n'
         f"<tbody>\n{body}\n</tbody>\n</table>\n"
     )
 
