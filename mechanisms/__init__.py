@@ -114,14 +114,10 @@ def get(name: str) -> Mechanism:
     return Mechanism.of(name, importlib.import_module(modules[name]))
 
 
+@functools.cache
 def _modules() -> dict[str, str]:
     """The module of each mechanism. A name that is shipped cannot be registered again."""
-    found = (module.name for module in pkgutil.iter_modules(__path__))
-    return _registered() | {name: f"{__name__}.{name}" for name in found if name[0] != "_"}
-
-
-@functools.cache
-def _registered() -> dict[str, str]:
-    """The modules that installed packages register."""
     entries = importlib.metadata.entry_points(group=ENTRY_POINTS)
-    return {entry.name: entry.module for entry in entries}
+    found = (module.name for module in pkgutil.iter_modules(__path__))
+    shipped = {name: f"{__name__}.{name}" for name in found if name[0] != "_"}
+    return {entry.name: entry.module for entry in entries} | shipped
