@@ -9,6 +9,7 @@ Out:  ROOT, the project's folder
 """
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -24,12 +25,12 @@ if not (ROOT / "config.yaml").is_file():
 sys.path.insert(0, str(ROOT))
 
 from snakemake.exceptions import WorkflowError
+from snakemake.io import sourcecache_entry
 
 from workflow.scripts.common import InputError, require_usable_places
 from workflow.scripts.config.code import let_jobs_import_from
 from workflow.scripts.config.plan import CELLS, MISSING, Plan
 from workflow.scripts.config.reading import read_config
-from workflow.scripts.config.resources import memory_mb, trial_minutes
 from workflow.scripts.figures import catalogue
 from workflow.scripts.results.manifest import commit
 
@@ -37,8 +38,9 @@ let_jobs_import_from(str(ROOT))
 try:
     require_usable_places()
     # A module with a `config:` gets nothing else, and its paths may get a prefix unless they are
-    # absolute.
+    # absolute. Files marked as sources are looked for here, even where all others are in a storage.
     plan = Plan(
+        mark=lambda path: sourcecache_entry(path, path),
         root=ROOT if workflow.modifier.base_snakefile else os.path.relpath(ROOT),
         **read_config(
             ROOT / "config.yaml",
@@ -61,10 +63,10 @@ LOCK = plan.here("requirements.lock")
 
 
 wildcard_constraints:
-    dataset=r"[a-z][a-z0-9_-]*",
-    mechanism=r"[a-z][a-z0-9_]*",
-    epsilon=r"[0-9.e-]+",
-    ks=r"[0-9]+-[0-9]+",
+    dataset="|".join(plan.dataset_names),
+    mechanism="|".join(plan["mechanisms"]),
+    epsilon="|".join(map(re.escape, plan.epsilon_texts)),
+    ks="|".join(plan.chunks()),
     first=r"[0-9]+",
     last=r"[0-9]+",
     filename=r"[^/]+",

@@ -110,6 +110,8 @@ rule manifest:
         mem_mb=200,
         runtime=10,
     params:
+        # what the files are called, wherever a module or a storage provider has put them
+        names=plan.products(FIGURES),
         commit=lambda names: commit(ROOT),
     message:
         "Writing down where the results come from"

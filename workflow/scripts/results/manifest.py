@@ -49,7 +49,7 @@ def processor():
 
 
 def manifest(files, commit):
-    """All of it as one dict."""
+    """All of it as one dict; `files` has the path of each by its name."""
     return {
         "commit": commit,
         "python": platform.python_version(),
@@ -57,7 +57,7 @@ def manifest(files, commit):
         "platform": platform.platform(),
         "processor": processor(),
         "cores": os.cpu_count(),
-        "sha256": {path: sha256(intact(path)) for path in sorted(map(str, files))},
+        "sha256": {name: sha256(intact(files[name])) for name in sorted(files)},
     }
 
 

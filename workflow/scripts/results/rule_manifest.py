@@ -5,4 +5,5 @@ from workflow.scripts.common import logged
 with logged(snakemake.log[0]):
     from workflow.scripts.results.manifest import write_manifest
 
-    write_manifest(snakemake.output[0], snakemake.input.files, snakemake.params.commit)
+    files = dict(zip(snakemake.params.names, snakemake.input.files, strict=True))
+    write_manifest(snakemake.output[0], files, snakemake.params.commit)
