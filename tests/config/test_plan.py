@@ -13,7 +13,6 @@ import yaml
 from dp_topk import mechanisms
 from workflow.scripts.config.code import imported_files
 from workflow.scripts.config.plan import Plan
-from workflow.scripts.config.resources import memory_mb, trial_minutes
 from workflow.scripts.data.profiles import write_facts, write_profile
 
 ROOT = Path(__file__).parents[2]
@@ -169,18 +168,19 @@ def test_memory_of_the_published_algorithm_grows_with_d_and_k(tmp_path):
     profile = np.array([7, 1]), np.array([1, 166048])
     write_profile(tmp_path / "toy.csv", *profile)
     write_facts(facts, *profile, **about)
-    assert memory_mb(tmp_path / "toy.csv", facts, "joint", 195) == 500
-    assert 2000 < memory_mb(tmp_path / "toy.csv", facts, "joint_alg1", 195) < 3000
-    assert memory_mb(tmp_path / "toy.csv", facts, "joint", 5, written_out=True) > 500
-    assert memory_mb(tmp_path / "toy.csv", facts, "pair", 195) == 1000
+    files = tmp_path / "toy.csv", facts
+    assert plan().memory_mb("joint", 195, *files) == 500
+    assert 2000 < plan().memory_mb("joint_alg1", 195, *files) < 3000
+    assert plan().memory_mb("laplace_c1", 5, *files, written_out=True) > 500
+    assert plan().memory_mb("pair", 195, *files) == 1000
     facts.write_text("")  # the job will say what is wrong with it
-    assert memory_mb(tmp_path / "toy.csv", facts, "joint", 195) == 500
+    assert plan().memory_mb("joint", 195, *files) == 500
 
 
 def test_a_job_of_many_trials_or_of_pair_may_take_longer():
-    assert trial_minutes("joint", [5, 195], 1, 50) == 2
-    assert trial_minutes("joint", [5, 195], 1, 10_000) == 12
-    assert trial_minutes("pair", [5, 195], 1, 50) == 4
+    assert plan().trial_minutes("joint", [5, 195], 1, 50) == 2
+    assert plan().trial_minutes("joint", [5, 195], 1, 10_000) == 12
+    assert plan().trial_minutes("pair", [5, 195], 1, 50) == 4
 
 
 def test_the_picture_of_the_rules_is_that_of_snakemake():

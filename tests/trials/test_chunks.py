@@ -21,12 +21,12 @@ CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 
 
 def tables(folder, **cut):
-    """results/trials.csv and results/errors.csv of 4,000 trials, done in jobs of this size."""
+    """results/trials.csv and results/errors.csv of 400 trials, done in jobs of this size."""
     folder.mkdir()
     profile = np.array([30, 12, 11, 4, 0]), np.array([1, 1, 2, 3, 5])
     write_profile(folder / "tiny.csv", *profile)
     write_facts(folder / "tiny.json", *profile, dataset="tiny", source="file")
-    plan = Plan(CONFIG | {"mechanisms": ["joint"], "ks": [3, 1], "trials": 2000} | cut, ROOT)
+    plan = Plan(CONFIG | {"mechanisms": ["joint"], "ks": [3, 1], "trials": 200} | cut, ROOT)
     jobs = plan.jobs("tiny")
     for job in jobs:
         job |= {kind: folder / job[kind] for kind in ("cells", "missing")}
@@ -49,15 +49,15 @@ def tables(folder, **cut):
 
 
 def test_results_do_not_depend_on_how_the_work_is_cut_into_jobs(tmp_path):
-    jobs, results = tables(tmp_path / "whole", trials_per_job=2000)
+    jobs, results = tables(tmp_path / "whole", trials_per_job=200)
     assert jobs == 1
-    assert results[0].count(b"\n") == 4001
-    assert len(set(results[0].split(b"\n"))) == 4002
+    assert results[0].count(b"\n") == 401
+    assert len(set(results[0].split(b"\n"))) == 402
     for number, (cut, expected) in enumerate(
         [
-            ({"trials_per_job": 1000}, 2),
-            ({"trials_per_job": 997, "cells_per_job": 1}, 6),
-            ({"trials_per_job": 2000, "cells_per_job": 1}, 2),
+            ({"trials_per_job": 100}, 2),
+            ({"trials_per_job": 97, "cells_per_job": 1}, 6),
+            ({"trials_per_job": 200, "cells_per_job": 1}, 2),
         ]
     ):
         jobs, same = tables(tmp_path / str(number), **cut)

@@ -23,7 +23,7 @@ rule agreement:
     threads: 1
     resources:
         mem_mb=lambda names, input: max(
-            memory_mb(*files, "joint_alg1", max(plan["agreement"]["ks"]))
+            plan.memory_mb("joint_alg1", max(plan["agreement"]["ks"]), *files)
             for files in zip(input.counts, input.facts)
         ),
         runtime=10,

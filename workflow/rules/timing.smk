@@ -29,7 +29,7 @@ rule timing:
     threads: ALL_CORES
     resources:
         mem_mb=lambda names, input: max(
-            memory_mb(input.counts, input.facts, name, max(ks), written_out=True)
+            plan.memory_mb(name, max(ks), input.counts, input.facts, written_out=True)
             for name, ks in plan["timing"]["mechanisms"].items()
         ),
         runtime=30,

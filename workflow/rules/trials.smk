@@ -23,17 +23,11 @@ rule trials:
         "../../environment.yml"
     threads: 1
     resources:
-        mem_mb=lambda names, input: memory_mb(
-            input.counts,
-            input.facts,
-            plan.setting(names.mechanism)["mechanism"],
-            max(plan.chunks()[names.ks]),
+        mem_mb=lambda names, input: plan.memory_mb(
+            names.mechanism, max(plan.chunks()[names.ks]), input.counts, input.facts
         ),
-        runtime=lambda names: trial_minutes(
-            plan.setting(names.mechanism)["mechanism"],
-            plan.chunks()[names.ks],
-            names.first,
-            names.last,
+        runtime=lambda names: plan.trial_minutes(
+            names.mechanism, plan.chunks()[names.ks], names.first, names.last
         ),
     params:
         seed=plan["seed"],

@@ -4,7 +4,6 @@ The schema says what each key may hold (`structure`); this module checks what a 
 say, and writes out defaults and abbreviations.
 """
 
-import math
 import os
 from pathlib import Path
 
@@ -23,9 +22,9 @@ from workflow.scripts.config.reading import (
 )  # fmt: skip
 from workflow.scripts.config.structure import check_structure, default
 from workflow.scripts.data.originals import is_loopback, urls
+from workflow.scripts.data.profiles import read_profile, size
 
 NEEDED_BY_SOURCE = {"embedded": (), "download": ("download", "counts"), "file": ("file", "counts")}
-MOST_JOBS = 1_000_000
 
 
 def check(config, root, command_line=None, named=None):
@@ -52,11 +51,9 @@ def check(config, root, command_line=None, named=None):
     left_out = pop_nulls(config, "datasets")
     untimed = pop_nulls(config.get("timing"), "mechanisms")
     pop_nulls(config, "variants")
-    _check_renamed(config)
     check_structure(config)
     _check_variants(config)
     _check_mechanisms(config, untimed)
-    _check_delta(config)
     _check_uses_of_datasets(config, left_out)
     _check_scaling(config["scaling"])
 
@@ -66,7 +63,7 @@ def check(config, root, command_line=None, named=None):
         if dataset["source"] == "file":
             dataset["file"] = _found(name, dataset["file"], Path(root), (named or {}).get(name, ()))
     _check_left_out(left_out, plan["datasets"], Path(root))
-    _check_jobs(plan)
+    _check_agreement(plan, Path(root))
     return plan
 
 
@@ -132,13 +129,6 @@ def _nearest(k, ks):
 # ------------------------------------------------------------------ meaning
 
 
-def _check_renamed(config):
-    for path, mapping in (("", config), ("agreement.", config.get("agreement")),
-                          ("scaling.", config.get("scaling"))):  # fmt: skip
-        if isinstance(mapping, dict) and "k" in mapping:
-            raise InputError(f"{path}k is called {path}ks now; write {path}ks instead")
-
-
 def _check_variants(config):
     known = mechanisms.names()
     for name, variant in config.get("variants", {}).items():
@@ -166,17 +156,34 @@ def _check_variants(config):
 
 def _check_mechanisms(config, untimed):
     known = [*mechanisms.names(), *config.get("variants", {})]
-    timed = [*config["timing"]["mechanisms"], *untimed]
+    timed = config["timing"]["mechanisms"]
     for path, names in {
         "mechanisms": config["mechanisms"],
         # Those of other packages can be timed, but their draws cannot be repeated.
-        "timing.mechanisms": [name for name in timed if name not in mechanisms.EXTERNAL],
+        "timing.mechanisms": [n for n in (*timed, *untimed) if n not in mechanisms.EXTERNAL],
         "scaling.mechanisms": config["scaling"]["mechanisms"],
         "figures.appendix_mechanisms": config["figures"]["appendix_mechanisms"],
         "figures.hidden_mechanisms": config["figures"]["hidden_mechanisms"],
     }.items():
         for name in names:
             _require_mechanism(path, name, known)
+    for path, names in {"mechanisms": config["mechanisms"], "timing.mechanisms": timed}.items():
+        for name in names:
+            _check_mechanism(path, name, config)
+
+
+def _check_mechanism(path, name, config):
+    """What is run is installed; with delta = 0 it is epsilon-DP, or cannot be run."""
+    variant = config.get("variants", {}).get(name, {"mechanism": name})
+    try:
+        mechanism = mechanisms.get(variant["mechanism"])
+    except ValueError as error:
+        raise InputError(f"{path} has {name}, but {error}") from None
+    if config["delta"] == 0 and mechanism.guarantee == "approx" and not mechanism.zero_delta:
+        raise InputError(
+            f"delta is 0, but {path} has {name}, which needs a delta above 0; give one, "
+            f"such as 1.0e-6, or take {name} out"
+        )
 
 
 def _require_mechanism(path, name, known):
@@ -185,22 +192,6 @@ def _require_mechanism(path, name, known):
             f"{path} has {quoted(name)}, which is not a mechanism"
             f"{did_you_mean(name, known)}; there are {listed(known)}"
         )
-
-
-def _check_delta(config):
-    """With delta = 0 an approximate mechanism is epsilon-DP, or cannot be run."""
-    for path, names in {
-        "mechanisms": config["mechanisms"],
-        "timing.mechanisms": config["timing"]["mechanisms"],
-    }.items():
-        for name in names if config["delta"] == 0 else ():
-            variant = config.get("variants", {}).get(name, {"mechanism": name})
-            mechanism = mechanisms.get(variant["mechanism"])
-            if mechanism.guarantee == "approx" and not mechanism.zero_delta:
-                raise InputError(
-                    f"delta is 0, but {path} has {name}, which needs a delta above 0; give one, "
-                    f"such as 1.0e-6, or take {name} out"
-                )
 
 
 def _check_uses_of_datasets(config, left_out):
@@ -320,17 +311,16 @@ def _check_left_out(left_out, datasets, root):
             )
 
 
-def _check_jobs(plan):
-    """More jobs than Snakemake can plan are a mistake."""
-    ks, cells = len(plan["ks"]), plan["cells_per_job"]
-    chunks = math.ceil(plan["trials"] / plan["trials_per_job"])
-    chunks *= 1 if cells == "all" else math.ceil(ks / cells)
-    jobs = chunks * math.prod(len(plan[key]) for key in ("datasets", "mechanisms", "epsilons"))
-    if jobs > MOST_JOBS:
-        raise InputError(
-            f"cells_per_job is {cells} and trials_per_job is {plan['trials_per_job']}, which makes "
-            f"{jobs:,} jobs of the trials; take larger ones, for at most {MOST_JOBS:,} jobs"
-        )
+def _check_agreement(plan, root):
+    """Of the embedded datasets the numbers of items are known before the run."""
+    names, ks = plan["agreement"]["datasets"], plan["agreement"]["ks"]
+    if all(plan["datasets"][name]["source"] == "embedded" for name in names):
+        d = max(size(read_profile(_profile(root, name))[1]) for name in names)
+        if min(ks) > d:
+            raise InputError(
+                f"agreement.ks has no k that {listed(names)} {'have' if names[1:] else 'has'} "
+                f"enough items for; give one of at most {d}"
+            )
 
 
 def _profile(root, name):

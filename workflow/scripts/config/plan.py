@@ -6,11 +6,15 @@ The rules stay free of logic; this module can be called and tested without Snake
 import hashlib
 import itertools
 import json
+import math
+import os
 from pathlib import Path
 
 from dp_topk import mechanisms
+from workflow.scripts.common import InputError
 from workflow.scripts.config.check import check, epsilon_text
 from workflow.scripts.config.code import imported_files
+from workflow.scripts.data.profiles import read_facts
 
 # What a job of trials makes: the trials of its cells, and the cells that could not be run.
 CELLS = "results/trials/{dataset}/{mechanism}/epsilon={epsilon}_ks={ks}_trials={first}-{last}.csv"
@@ -27,9 +31,12 @@ RANKING = ("leaderboard.csv", "leaderboard.html", "winners.csv")
 class Plan:
     """A checked config and what follows from it."""
 
-    def __init__(self, config, root, **further):
-        """`further`: options of `check`."""
-        self.root = Path(root)
+    def __init__(self, config, root, mark=str, **further):
+        """Check the config; `further` are options of `check`.
+
+        mark: what the rules do to the path of a file that is there before the run begins.
+        """
+        self.root, self.mark = Path(root), mark
         self.config = check(config, self.root, **further)
         self.dataset_names = list(self.config["datasets"])
         self.epsilon_texts = [epsilon_text(epsilon) for epsilon in self.config["epsilons"]]
@@ -39,7 +46,7 @@ class Plan:
 
     def here(self, *paths):
         """Paths of files of the project, wherever the working directory is."""
-        return [str(self.root / path) for path in paths]
+        return [self.mark(str(self.root / path)) for path in paths]
 
     # -------------------------------------------------------------- data
 
@@ -47,7 +54,7 @@ class Plan:
         """Input files of a dataset: where its counts come from, and what to compare them with."""
         dataset, (embedded,) = self["datasets"][name], self.here(f"data/embedded/{name}.csv")
         if dataset["source"] == "file":
-            return {"raw": dataset["file"]}
+            return {"raw": self.mark(dataset["file"])}
         if dataset["source"] == "embedded":
             return {"raw": embedded}
         raw = f"data/raw/{name}/verified/{dataset['download']['filename']}"
@@ -161,6 +168,29 @@ class Plan:
             job |= {"ks": ks, "cells": CELLS.format(**names), "missing": MISSING.format(**names)}
             jobs.append(job)
         return jobs
+
+    # -------------------------------------------------------------- what a job needs
+
+    def memory_mb(self, name, k, counts, facts, written_out=False):
+        """Memory that a job needs for a mechanism, from what is known of its counts.
+
+        On a cluster two Snakemake processes wait beside the job; that is the first term. Profiles
+        take some 85 bytes for each distinct count, which is about 10 bytes of the file. Written
+        out, d counts are held a few times.
+        """
+        try:
+            d = read_facts(facts)["d"]
+        except InputError:
+            d = 0  # the job says what is wrong with the file
+        extra = mechanisms.get(self.variant(name)[0]).extra_memory(d, k)
+        items = d if written_out else 0
+        return 500 + (12 * os.path.getsize(counts) + 50 * items + extra) // 10**6
+
+    def trial_minutes(self, name, ks, first, last):
+        """Minutes that the cells of a job take at most."""
+        preparing = mechanisms.get(self.variant(name)[0]).extra_seconds
+        trials = (int(last) - int(first) + 1) * sum(ks) // 200_000
+        return 2 + trials + math.ceil(sum(map(preparing, ks)) / 60)
 
     def trial_files(self, *datasets):
         """The trials of all jobs of these datasets."""
