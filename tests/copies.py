@@ -17,7 +17,7 @@ SNAKEMAKE = Path(sys.executable).with_name("snakemake")
 
 # All that a run, or a test of what was added to the copy, reads.
 NEEDED = (
-    "Snakefile", "config.yaml", "environment.yml", "requirements.lock", "pyproject.toml",
+    "Snakefile", "config.yaml", "requirements.lock", "pyproject.toml",
     "mechanisms", "dp_topk", "workflow", "profiles/default", "data/embedded", "tests",
 )  # fmt: skip
 

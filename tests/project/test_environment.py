@@ -21,9 +21,20 @@ def test_environment_yml_has_the_versions_of_the_lock():
     environment = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))
     (pip,) = [entry["pip"] for entry in environment["dependencies"] if isinstance(entry, dict)]
     wanted = map(package, [*PROJECT["dependencies"], *PROJECT["optional-dependencies"]["pipeline"]])
-    assert pip == [f"{name}=={PINNED[name]}" for name in wanted]
+    assert pip == [*(f"{name}=={PINNED[name]}" for name in wanted), "--editable ."]
     assert "python=3.11" in environment["dependencies"]
     assert PROJECT["requires-python"] == ">=3.11"
+
+
+def test_conda_environments_of_rules_are_that_of_people_without_the_project():
+    """Snakemake makes them from a copy of the file, beside which there is no project."""
+    people, rules = (
+        yaml.safe_load((ROOT / name).read_text(encoding="utf-8"))
+        for name in ("environment.yml", "workflow/envs/pipeline.yml")
+    )
+    del people["name"]
+    people["dependencies"][-1]["pip"].remove("--editable .")
+    assert rules == people
 
 
 def test_the_lock_pins_every_package_with_hashes_and_without_addresses():

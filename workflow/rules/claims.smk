@@ -19,7 +19,7 @@ rule agreement:
     log:
         "logs/agreement.log",
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     threads: 1
     resources:
         mem_mb=lambda names, input: max(
@@ -59,7 +59,7 @@ rule claims:
         "logs/claims.log",
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     threads: 1
     resources:
         mem_mb=1000,
@@ -96,7 +96,7 @@ rule pages:
         "logs/pages.log",
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     threads: 1
     resources:
         mem_mb=500,

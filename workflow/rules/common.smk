@@ -38,9 +38,14 @@ let_jobs_import_from(str(ROOT))
 try:
     require_usable_places()
     # A module with a `config:` gets nothing else, and its paths may get a prefix unless they are
-    # absolute. Files marked as sources are looked for here, even where all others are in a storage.
+    # absolute. Without a shared file system all files are in a storage, but for those marked as
+    # sources: Snakemake takes them from the checkout that it deploys to every job.
     plan = Plan(
-        mark=lambda path: sourcecache_entry(path, path),
+        mark=(
+            (lambda path: sourcecache_entry(path, path))
+            if workflow.storage_settings.default_storage_provider
+            else str
+        ),
         root=ROOT if workflow.modifier.base_snakefile else os.path.relpath(ROOT),
         **read_config(
             ROOT / "config.yaml",

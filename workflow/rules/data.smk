@@ -21,7 +21,7 @@ rule download:
     priority: 200
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     threads: 1
     resources:
         mem_mb=200,
@@ -50,7 +50,7 @@ rule counts:
     priority: 100
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     threads: 1
     resources:
         mem_mb=700,
@@ -83,7 +83,7 @@ rule datasets:
         "logs/datasets.log",
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     threads: 1
     resources:
         mem_mb=1000,

@@ -29,7 +29,7 @@ rule figures:
         "logs/figures/figures.log",
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     threads: 1
     resources:
         mem_mb=500,
@@ -114,7 +114,7 @@ rule explorer:
         "logs/explorer.log",
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     threads: 1
     resources:
         mem_mb=500,

@@ -18,7 +18,7 @@ rule winners:
         "logs/winners/{dataset}.log",
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     threads: 1
     resources:
         mem_mb=1000,
@@ -50,7 +50,7 @@ rule leaderboard:
         "logs/leaderboard.log",
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     threads: 1
     resources:
         mem_mb=1000,

@@ -24,7 +24,7 @@ rule dataset_errors:
         "logs/errors/{dataset}.log",
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     threads: 1
     resources:
         mem_mb=1000,
@@ -60,7 +60,7 @@ rule errors:
         "logs/errors.log",
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     threads: 1
     resources:
         mem_mb=500,
@@ -80,7 +80,7 @@ rule config:
         "logs/config.log",
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     threads: 1
     resources:
         mem_mb=200,
@@ -104,7 +104,7 @@ rule manifest:
         "logs/manifest.log",
     localrule: True
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     threads: 1
     resources:
         mem_mb=200,

@@ -24,7 +24,7 @@ rule timing:
     log:
         "logs/timing.log",
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     # all cores, so that nothing else runs meanwhile
     threads: ALL_CORES
     resources:
@@ -56,7 +56,7 @@ rule time_scaling:
     log:
         "logs/scaling.log",
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     # all cores, so that nothing else runs meanwhile
     threads: ALL_CORES
     resources:

@@ -20,7 +20,7 @@ rule trials:
     log:
         CELLS.replace("results", "logs").replace(".csv", ".log"),
     conda:
-        "../../environment.yml"
+        "../envs/pipeline.yml"
     threads: 1
     resources:
         mem_mb=lambda names, input: plan.memory_mb(
