@@ -26,7 +26,7 @@ NEEDED = (
 TINY = {
     "ks": [2, 5],
     "epsilons": [0.01],
-    "trials": 3,
+    "trials": 2,
     "cells_per_job": 1,
     "trials_per_job": 1,
     "mechanisms": ["joint", "cdp_peel"],

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from tests.copies import ERRORS, ROOT, SLOW, TINY, Project, ended, mounted, until
+from tests.copies import ERRORS, ROOT, TINY, Project, mounted
 from workflow.scripts.common import InputError, require_usable_places
 
 # One job of trials. It makes the same file as in a run of many.
@@ -22,39 +22,26 @@ def same(made, finished):
     return all(made[name] == expected[name] for name in (TRIAL, "data/counts/games.csv"))
 
 
-def test_a_second_run_in_the_same_folder_is_refused(tmp_path):
-    project = Project(tmp_path, {**SHORT, "mechanisms": ["slow"]})
-    (tmp_path / "mechanisms" / "slow.py").write_text(SLOW, encoding="utf-8")
-    first = project.start(*ERRORS)
-    until((tmp_path / "begun").exists, first)
-
-    assert "directory cannot be locked" in project.run(*ERRORS).stdout.lower()
-    assert "Selecting from games with slow" in project.finishes(*ERRORS, "--dry-run")
-    (tmp_path / "go-on").touch()
-    done = ended(first)
-    assert done.returncode == 0, done.stdout
-
-
-def test_an_odd_path_an_ancient_locale_and_another_install(tmp_path, finished):
+def test_odd_paths_an_ancient_locale_and_another_install(tmp_path, finished):
     for package in ("dp_topk", "workflow"):
         (tmp_path / "old" / package).mkdir(parents=True)
         text = "raise ImportError('this is the wrong install')\n"
         (tmp_path / "old" / package / "__init__.py").write_text(text, encoding="utf-8")
-    project = Project(tmp_path / "Büro, 'blanks' & 日本", SHORT)
-    project.finishes(*ERRORS, LC_ALL="C", PYTHONPATH=str(tmp_path / "old"))
-    assert same(project.lasting(), finished)
-
-
-def test_another_working_directory_and_a_locale_that_is_not_utf_8(tmp_path, finished):
-    title = "Jeux d'été"
-    config = {**SHORT, "datasets": {**TINY["datasets"], "games": {"title": title}}}
-    project, elsewhere = Project(tmp_path / "project", config), tmp_path / "else where"
+    project, elsewhere = Project(tmp_path / "Büro, 'blanks' & 日本", SHORT), tmp_path / "else where"
     there = sorted(os.listdir(project.root))
-    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
-    project.finishes(*ERRORS, "--directory", elsewhere, **ascii_only)
+    old = str(tmp_path / "old")
+    project.finishes(*ERRORS, "--directory", elsewhere, LC_ALL="C", PYTHONPATH=old)
     assert same(project.lasting(elsewhere), finished)
-    assert title in (elsewhere / "results" / "datasets.csv").read_text(encoding="utf-8")
     assert sorted(os.listdir(project.root)) == there
+
+
+def test_a_locale_that_is_not_utf_8(tmp_path):
+    title = "Jeux d'été"
+    datasets = {**TINY["datasets"], "games": {"title": title}}
+    project = Project(tmp_path, {**SHORT, "datasets": datasets})
+    ascii_only = {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}
+    project.finishes("results/datasets.csv", **ascii_only)
+    assert title in (tmp_path / "results" / "datasets.csv").read_text(encoding="utf-8")
 
 
 @contextlib.contextmanager
@@ -74,11 +61,13 @@ def read_only(folder):
 
 
 @pytest.mark.parametrize("folder", ["results", ".snakemake"])
-def test_a_folder_that_cannot_be_written(folder, tmp_path):
-    project = Project(tmp_path, SHORT)
-    with read_only(tmp_path / folder):
-        assert f"{tmp_path / folder} cannot be written" in project.fails(*ERRORS)
-    assert not project.lasting()
+def test_a_folder_that_cannot_be_written(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with (
+        read_only(tmp_path / folder),
+        pytest.raises(InputError, match=f"{tmp_path / folder} cannot be written"),
+    ):
+        require_usable_places()
 
 
 def test_a_blank_in_the_path_of_the_environment_is_refused_at_once(tmp_path, monkeypatch):

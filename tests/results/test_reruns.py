@@ -1,5 +1,6 @@
 """After a change, a run makes what depends on it: all of it, and nothing else."""
 
+import os
 import re
 
 import pytest
@@ -7,17 +8,28 @@ import pytest
 from tests.copies import ERRORS, TINY, Project
 
 
+@pytest.fixture(scope="module")
+def copied(finished, tmp_path_factory):
+    """A copy for all tests of this module; whatever they change in it, they change back."""
+    project = finished.copy(tmp_path_factory.mktemp("reruns") / "project")
+    (project.root / "pets.csv").write_text("pet,votes\n" + "cat,3\n" * 10, encoding="utf-8")
+    return project
+
+
 @pytest.fixture
-def after(finished, tmp_path):
+def after(copied):
     """The files that a run would make after a change of the config, or of a file."""
 
     def pending(file=None, **config):
-        project = finished.copy(tmp_path / "project", {**TINY, **config})
-        (project.root / "pets.csv").write_text("pet,votes\n" + "cat,3\n" * 10, encoding="utf-8")
+        copied.config = {**TINY, **config}
         if file:
-            with (project.root / file).open("a", encoding="utf-8") as code:
-                code.write("# changed\n")
-        files = project.pending()
+            path = copied.root / file
+            before, times = path.read_bytes(), path.stat()
+            path.write_bytes(before + b"# changed\n")
+        files = copied.pending()
+        if file:
+            path.write_bytes(before)
+            os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
         assert not files or files >= SUMS
         assert ("results/config.yaml" in files) == bool(config)
         pages = {file for file in files if re.fullmatch(r"results/.*\.html", file)}
@@ -27,7 +39,7 @@ def after(finished, tmp_path):
 
 
 def trials(
-    dataset="games", mechanisms=TINY["mechanisms"], epsilon=0.01, ks=TINY["ks"], numbers=(1, 2, 3)
+    dataset="games", mechanisms=TINY["mechanisms"], epsilon=0.01, ks=TINY["ks"], numbers=(1, 2)
 ):
     """Files of trials."""
     return {
@@ -67,9 +79,9 @@ FROM_TIMING = figures("figure-3-time")
 EVERYTHING = trials() | COUNTS | DESCRIPTIONS | TIMING | AGREEMENT | FROM_TRIALS | FROM_TIMING
 
 
-def test_a_second_run_does_nothing(after, finished, tmp_path):
+def test_a_second_run_does_nothing(after, copied):
     assert after() == set()
-    assert "Nothing to be done" in Project(tmp_path / "project", TINY).finishes()
+    assert "Nothing to be done" in copied.finishes()
 
 
 def test_a_mechanism_repeats_its_own_trials(after):
@@ -77,10 +89,9 @@ def test_a_mechanism_repeats_its_own_trials(after):
     assert after("mechanisms/cdp_peel.py") == repeated | FROM_TRIALS
 
 
-@pytest.mark.parametrize("file", ["joint.py", "_sequences.py"])
-def test_a_timed_mechanism_is_timed_again_too(after, file):
+def test_a_timed_mechanism_is_timed_again_too(after):
     repeated = trials(mechanisms=["joint"]) | TIMING | AGREEMENT
-    assert after(f"mechanisms/{file}") == repeated | FROM_TRIALS | FROM_TIMING
+    assert after("mechanisms/_sequences.py") == repeated | FROM_TRIALS | FROM_TIMING
 
 
 def test_a_metric_repeats_all_trials(after):
@@ -125,7 +136,7 @@ def test_a_title_repeats_descriptions_and_figures(after):
 
 
 def test_more_trials_keep_those_that_are_there(after):
-    assert after(trials=4) == trials(numbers=[4]) | FROM_TRIALS
+    assert after(trials=3) == trials(numbers=[3]) | FROM_TRIALS
 
 
 @pytest.mark.slow

@@ -19,6 +19,7 @@ TARGETS = ("results/errors.csv", "results/timing.csv")
 FEWER_JOBS = """\
 mechanisms: [joint, cdp_peel]
 ks: [2, 5]
+trials: 2
 cells_per_job: 1
 datasets: {books: null}
 """
@@ -26,7 +27,7 @@ datasets: {books: null}
 # What a cluster of one node with two cores needs in addition to the profile.
 FOR_ONE_NODE = (
     "--slurm-init-seconds-before-status-checks=1",
-    "--group-components=trials=4",
+    "--group-components=trials=2",
 )
 
 plugin_missing = importlib.util.find_spec("snakemake_executor_plugin_slurm") is None
@@ -73,8 +74,8 @@ def test_a_cluster_gives_the_same_bytes_as_this_machine(tmp_path):
         log = run(tmp_path / "cluster", environment, "--workflow-profile", PROFILE, *FOR_ONE_NODE)
     run(tmp_path / "here", dict(os.environ), "--cores", "2")
 
-    # 8 jobs of trials in two groups, and the timing; everything else ran as a local rule
+    # 4 jobs of trials in two groups, and the timing; everything else ran as a local rule
     assert log.count("has been submitted with SLURM jobid") == 3
     there, here = error_files(tmp_path / "cluster"), error_files(tmp_path / "here")
-    assert len(here) == 2 * 8 + 1 + 2
+    assert len(here) == 2 * 4 + 1 + 2
     assert there == here
