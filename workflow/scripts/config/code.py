@@ -1,7 +1,7 @@
 """Which files a step is made of: they are inputs of its rule, so that an edit repeats it."""
 
-import ast
 import os
+import re
 from functools import cache
 from pathlib import Path
 
@@ -29,16 +29,18 @@ def imported_files(root, *modules):
     return set(files.values())
 
 
+# Every start of Snakemake reads all modules, and the syntax tree would take ten times as long.
+_DOCSTRING = re.compile(r'""".*?"""', re.DOTALL)  # may show imports
+_IMPORT = re.compile(r"^[ \t]*(?:from (\.*)([\w.]*) )?import (?:\(([^)]*)\)|(.*))", re.MULTILINE)
+
+
 @cache
 def _imports(source, package):
     """Names of the project's modules that a module of `package` imports, or that may be such."""
     found = set()
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import):
-            found.update(alias.name for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) - node.level + 1]
-            origin = ".".join([*(above if node.level else []), *filter(None, [node.module])])
-            found.add(origin)
-            found.update(f"{origin}.{alias.name}" for alias in node.names)
+    for dots, module, several, one in _IMPORT.findall(_DOCSTRING.sub("", source)):
+        above = package.split(".")[: len(package.split(".")) - len(dots) + 1] if dots else []
+        origin = ".".join(filter(None, [*above, module]))
+        names = re.findall(r"[\w.]+", several or one)
+        found |= {origin, *(f"{origin}.{name}" if origin else name for name in names)}
     return sorted(name for name in found if name.split(".")[0] in ("dp_topk", "workflow"))

@@ -8,11 +8,18 @@ import math
 from functools import cache
 from pathlib import Path
 
-import yaml
 from jsonschema import Draft202012Validator, validators
 
 from workflow.scripts.common import InputError
-from workflow.scripts.config.reading import clipped, did_you_mean, dotted, listed, quoted, shown
+from workflow.scripts.config.reading import (
+    clipped,
+    did_you_mean,
+    dotted,
+    listed,
+    quoted,
+    read_yaml,
+    shown,
+)  # fmt: skip
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "config.schema.yaml"
 
@@ -26,8 +33,7 @@ def _validator():
         return whole(_, value) or (isinstance(value, float) and math.isfinite(value))
 
     types = Draft202012Validator.TYPE_CHECKER.redefine_many({"integer": whole, "number": finite})
-    schema = yaml.safe_load(SCHEMA.read_text(encoding="utf-8"))
-    return validators.extend(Draft202012Validator, type_checker=types)(schema)
+    return validators.extend(Draft202012Validator, type_checker=types)(read_yaml(SCHEMA))
 
 
 def check_structure(config):
