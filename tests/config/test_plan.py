@@ -162,6 +162,13 @@ def test_a_downloaded_original_is_real_whatever_the_config_says():
     assert plan(data="download").about()["foods"] == {"title": "Foods", "status": "real"}
 
 
+def test_files_that_are_there_before_the_run_are_marked():
+    marked = Plan(CONFIG | {"only": ["games"]}, ROOT, mark=lambda path: f"mark:{path}")
+    origin = marked.origin("games").values()
+    for path in (*origin, *marked.code_of("joint"), *marked.code_of_step("trials.rule_trials")):
+        assert path.startswith("mark:")
+
+
 def test_memory_of_the_published_algorithm_grows_with_d_and_k(tmp_path):
     facts = tmp_path / "toy.json"
     about = {"dataset": "toy", "source": "embedded"}

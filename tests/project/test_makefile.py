@@ -1,10 +1,12 @@
 """What `make setup` installs stays; a Python that stands in for the real one notes its calls."""
 
 import os
+import re
 import shutil
 import subprocess
 
 import pytest
+import yaml
 
 from tests.copies import ROOT
 
@@ -89,3 +91,12 @@ def test_an_extra_that_is_not_there_is_named(project):
     assert code != 0
     assert "There is no requirements-slurmm.lock: EXTRAS may hold extras" in printed
     assert not calls
+
+
+def test_commits_are_checked_by_what_make_check_runs():
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    recipe = re.search(r"^check: .*\n((?:\t.*\n)+)", makefile, re.MULTILINE)[1]
+    commands = re.findall(r"\$\(BIN\)/(.*?)(?: \.)?$", recipe, re.MULTILINE)
+    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    hooks = [hook["entry"] for repo in config["repos"] for hook in repo["hooks"]]
+    assert hooks == [f".venv/bin/{command}" for command in commands]
