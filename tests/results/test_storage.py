@@ -1,12 +1,13 @@
 """Without a shared file system: all files in a storage, every job in a folder of its own."""
 
 import importlib.util
+import os
 import shutil
 import subprocess
 
 import pytest
 
-from tests.copies import TINY, Project
+from tests.copies import SNAKEMAKE, TINY, Project
 
 NEEDED = ("snakemake_storage_plugin_fs", "snakemake_executor_plugin_cluster_generic")
 missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
@@ -49,6 +50,7 @@ def test_a_storage_has_the_same_bytes_as_a_shared_file_system(tmp_path, finished
         *("--cluster-generic-status-cmd", tmp_path / "status"),
         *("--seconds-between-status-checks", "1"),
         cores=1,
+        PATH=f"{SNAKEMAKE.parent}{os.pathsep}{os.environ['PATH']}",  # jobs call it `python`
     )
     made, expected = project.lasting(tmp_path / "storage"), finished.lasting()
     trials = [name for name in made if "epsilon=" in name]
