@@ -71,6 +71,15 @@ def test_the_map_names_every_module_in_the_row_of_its_room():
     assert [(room, name) for room, name in modules if f"`{name}`" not in rows[room]] == []
 
 
+def test_the_walk_of_one_number_opens_files_that_are_there_each_once():
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    walk = page[page.index("Following one number") : page.index("From there to figure 1")]
+    files = re.findall(r"`((?:…|mechanisms|workflow/rules)/[\w/.]+|Snakefile)`", walk)
+    assert len(files) == len(set(files)) <= 16
+    for file in files:
+        assert (ROOT / file.replace("…", "workflow/scripts")).is_file(), file
+
+
 def test_only_the_entry_of_a_rule_sees_snakemake_and_nothing_imports_it():
     for path in (ROOT / "workflow/scripts").rglob("*.py"):
         code = path.read_text(encoding="utf-8")
