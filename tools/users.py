@@ -22,7 +22,7 @@ import yaml
 from dp_topk import counting
 from workflow.scripts.common import InputError
 from workflow.scripts.data.originals import open_original
-from workflow.scripts.trials.generators import generator, prepared
+from workflow.scripts.trials.cells import generator, prepared
 from workflow.scripts.trials.metrics import METRICS, measured
 
 ROOT = Path(__file__).parents[1]

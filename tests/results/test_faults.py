@@ -33,9 +33,9 @@ from tests.data.faulty_server import FaultyServer, stalled
 from workflow.scripts.common import InputError, intact, logged, write_csv, written
 from workflow.scripts.config.plan import CELLS
 from workflow.scripts.data.profiles import read_profile, write_facts, write_profile
-from workflow.scripts.results.errors import require_enough_items
 from workflow.scripts.results.manifest import left_over
 from workflow.scripts.trials.cells import run_cells
+from workflow.scripts.trials.errors import require_enough_items
 
 # ------------------------------------------------------------------ cut short
 

@@ -11,8 +11,8 @@ from benchmarks.billion import DISTINCT, ITEMS, NAMES, billion
 from dp_topk import mechanisms
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.data.profiles import write_facts, write_profile
-from workflow.scripts.results.errors import write_errors
 from workflow.scripts.trials.cells import write_cells
+from workflow.scripts.trials.errors import write_errors
 
 ROOT = Path(__file__).parents[2]
 CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))

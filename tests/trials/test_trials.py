@@ -9,16 +9,16 @@ import pytest
 from dp_topk import mechanisms
 from workflow.scripts.common import InputError, write_csv
 from workflow.scripts.data.profiles import write_facts, write_profile
-from workflow.scripts.results.errors import write_errors
 from workflow.scripts.trials.cells import (
     HEADER,
     MISSING,
+    generator,
     read_cells,
     run_cell,
     run_cells,
     write_cells,
 )
-from workflow.scripts.trials.generators import generator
+from workflow.scripts.trials.errors import write_errors
 from workflow.scripts.trials.metrics import METRICS, measured
 
 COUNTS = [100, 40, 40, 7, 1, 0]

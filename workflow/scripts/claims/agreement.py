@@ -12,7 +12,7 @@ import numpy as np
 from dp_topk import mechanisms
 from workflow.scripts.common import write_csv
 from workflow.scripts.data.profiles import read_profile
-from workflow.scripts.trials.generators import generator, prepared
+from workflow.scripts.trials.cells import generator, prepared
 
 HEADER = ("dataset", "epsilon", "k", "mechanism", "draw", "loss")
 

@@ -31,7 +31,7 @@ import pandas as pd
 from workflow.scripts.common import intact
 from workflow.scripts.results.comparing import rank_z, two_sided
 from workflow.scripts.results.tables import CELL, write_table
-from workflow.scripts.trials.generators import generator
+from workflow.scripts.trials.cells import generator
 
 GUARANTEES = {"pure": {"pure"}, "approx": {"approx"}, "either": {"pure", "approx"}}
 EVERY_METRIC = ("linf", "l1", "k_relative", "recall")

@@ -13,7 +13,7 @@ from dp_topk import mechanisms
 from workflow.scripts.common import InputError
 from workflow.scripts.data.profiles import read_profile
 from workflow.scripts.results.tables import CELL, QUARTILES, summarised, write_table
-from workflow.scripts.trials.generators import generator
+from workflow.scripts.trials.cells import generator
 
 # A call that takes longer than this is timed FEW times: what disturbs a call for milliseconds
 # hardly matters there, and the published algorithms take seconds.

@@ -5,7 +5,7 @@ import numpy as np
 from dp_topk import mechanisms
 from workflow.scripts.results.tables import QUARTILES, summarised, write_table
 from workflow.scripts.timing.on_dataset import seconds_of_select
-from workflow.scripts.trials.generators import generator
+from workflow.scripts.trials.cells import generator
 
 SWEEP = ["mechanism", "sweep", "d", "k"]
 

@@ -8,6 +8,7 @@ config.
 """
 
 import csv
+import hashlib
 from pathlib import Path
 
 import numpy as np
@@ -15,11 +16,30 @@ import numpy as np
 from dp_topk import mechanisms
 from workflow.scripts.common import InputError, intact, write_csv
 from workflow.scripts.data.profiles import read_profile
-from workflow.scripts.trials.generators import generator, prepared
 from workflow.scripts.trials.metrics import METRICS, measured
 
 HEADER = ["epsilon", "k", "trial", *METRICS]
 MISSING = ["epsilon", "k", "reason"]  # cells that were not run
+
+
+def generator(seed, *names):
+    """A random generator that depends on the root seed and on these names only."""
+    digest = hashlib.sha256("/".join(map(str, names)).encode()).digest()
+    words = np.frombuffer(digest, dtype="<u4").tolist()
+    return np.random.default_rng(np.random.SeedSequence([seed, *words]))
+
+
+def prepared(counts, k, epsilon, setting, name, dataset):
+    """`draw` of a mechanism; what it refuses is the user's to change.
+
+    setting: the `mechanism`, and what else its `prepare` is given (`Plan.setting`).
+    name: what the config calls the mechanism with these settings.
+    """
+    given = dict(setting)
+    try:
+        return mechanisms.get(given.pop("mechanism")).prepare(counts, k, float(epsilon), **given)
+    except ValueError as error:
+        raise InputError(f"{name} on {dataset} with k = {k}: {error}") from None
 
 
 def run_cell(profile, dataset, name, epsilon, k, trials, seed, setting):

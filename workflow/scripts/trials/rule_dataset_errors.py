@@ -3,7 +3,7 @@
 from workflow.scripts.common import logged
 
 with logged(snakemake.log[0]):
-    from workflow.scripts.results.errors import require_enough_items, write_errors
+    from workflow.scripts.trials.errors import require_enough_items, write_errors
 
     given, made = snakemake.params, snakemake.output
     require_enough_items(given.dataset, snakemake.input.facts, given.ks)
