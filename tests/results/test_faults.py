@@ -205,6 +205,13 @@ def test_a_log_that_cannot_be_written_hides_no_reason(capsys):
     assert capsys.readouterr().err == "error: No space left on device\n"
 
 
+def test_an_interrupted_step_is_quiet_on_the_terminal(tmp_path, capsys):
+    with pytest.raises(SystemExit), logged(tmp_path / "log"):
+        raise KeyboardInterrupt  # while it imports, for example
+    assert capsys.readouterr().err == "error: interrupted\n"
+    assert "Traceback" in (tmp_path / "log").read_text(encoding="utf-8")
+
+
 def test_a_file_has_its_name_only_when_it_is_whole(tmp_path):
     path = tmp_path / "pets.csv"
     path.write_text("old", encoding="utf-8")

@@ -57,13 +57,13 @@ def check(config, root, command_line=None, named=None):
     _check_uses_of_datasets(config, left_out)
     _check_scaling(config["scaling"])
 
-    plan = _filled(config)
+    plan, root = _filled(config), Path(root)
     for name, dataset in plan["datasets"].items():
-        _check_dataset(name, dataset, Path(root))
+        _check_dataset(name, dataset, root)
         if dataset["source"] == "file":
-            dataset["file"] = _found(name, dataset["file"], Path(root), (named or {}).get(name, ()))
-    _check_left_out(left_out, plan["datasets"], Path(root))
-    _check_agreement(plan, Path(root))
+            dataset["file"] = _found(name, dataset["file"], root, (named or {}).get(name, ()))
+    _check_left_out(left_out, plan["datasets"], root)
+    _check_agreement(plan, root)
     return plan
 
 
@@ -195,26 +195,21 @@ def _require_mechanism(path, name, known):
 
 
 def _check_uses_of_datasets(config, left_out):
-    """What names datasets names some that exist, even if they are left out now."""
+    """What names datasets names some that exist, even if they are left out; but not `only`."""
     there = list(config["datasets"])
-    uses = {
+    for path, names in {
         "timing.dataset": [config["timing"]["dataset"]],
         "agreement.datasets": config["agreement"]["datasets"],
         "figures.index_datasets": config["figures"]["index_datasets"],
         "figures.all_mechanisms_dataset": [config["figures"]["all_mechanisms_dataset"]],
-    }
-    for path, names in uses.items():
+        "only": config.get("only", ()),
+    }.items():
         for name in names:
-            if name not in there and name not in left_out:
-                raise InputError(
-                    f"{path} names {quoted(name)}, which is not a dataset"
-                    f"{did_you_mean(name, there)}; there are {listed(there)}"
-                )
-    for name in config.get("only", ()):
-        if name not in there:
+            if name in there or (name in left_out and path != "only"):
+                continue
             reason = "is left out under datasets (null)" if name in left_out else "is not a dataset"
             raise InputError(
-                f"only names {quoted(name)}, which {reason}"
+                f"{path} names {quoted(name)}, which {reason}"
                 f"{did_you_mean(name, there)}; there are {listed(there)}"
             )
 

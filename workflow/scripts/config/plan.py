@@ -67,13 +67,13 @@ class Plan:
 
         A downloaded original is real, and nothing of it is modelled.
         """
-        about = {}
-        for name, dataset in self["datasets"].items():
-            said = ("title", "status", "modelled_below", "resolution")
-            about[name] = {key: dataset[key] for key in said if key in dataset}
-            if dataset["source"] == "download":
-                about[name] = {"title": dataset["title"], "status": "real"}
-        return about
+        said = ("title", "status", "modelled_below", "resolution")
+        return {
+            name: {"title": dataset["title"], "status": "real"}
+            if dataset["source"] == "download"
+            else {key: dataset[key] for key in said if key in dataset}
+            for name, dataset in self["datasets"].items()
+        }
 
     # -------------------------------------------------------------- mechanisms
 
@@ -158,12 +158,8 @@ class Plan:
         for (mechanism, epsilon), (chunk, ks), first in itertools.product(
             runs, self.chunks().items(), range(1, trials + 1, size)
         ):
-            job = {
-                "mechanism": mechanism,
-                "epsilon": epsilon,
-                "first": first,
-                "last": min(first + size - 1, trials),
-            }
+            job = {"mechanism": mechanism, "epsilon": epsilon}
+            job |= {"first": first, "last": min(first + size - 1, trials)}
             names = job | {"dataset": dataset, "ks": chunk}
             job |= {"ks": ks, "cells": CELLS.format(**names), "missing": MISSING.format(**names)}
             jobs.append(job)
