@@ -302,8 +302,11 @@ def test_a_table_is_intact_until_it_is_altered(tmp_path, monkeypatch):
     refused(path, lambda: intact("results/gaps.csv"), at_least=20, name="results/gaps.csv")
     write_csv("results/gaps.csv", [["k", "gap"], [5, 8]])
     intact("results/gaps.csv")
-    Path("other.csv").write_text("k\n", encoding="utf-8")
-    intact("other.csv")  # nobody knows what it was
+    copy = ".snakemake/storage/gaps.csv"
+    write_csv(copy, [["k", "gap"], [5, 8]])
+    for name in ("other.csv", copy):
+        Path(name).write_text("k\n", encoding="utf-8")
+        intact(name)  # nobody here knows what it was
 
 
 def test_what_the_last_run_did_not_make_is_left_over(tmp_path, monkeypatch):

@@ -25,16 +25,16 @@ pytestmark = [
 
 def test_a_cluster_gives_the_same_bytes_as_this_machine(tmp_path, finished):
     # Inside a submission every job starts Snakemake again, so the test makes do with fewer jobs.
-    project = Project(tmp_path / "cluster", {**TINY, "trials": 1})
+    project = Project(tmp_path / "cluster", {**TINY, "mechanisms": ["joint"], "trials": 1})
     profile = ("--workflow-profile", ROOT / "profiles" / "slurm", *FOR_ONE_NODE)
     targets = ("results/errors.csv", "results/timing.csv")
     # Not in tmp_path: the name of a socket must be short.
     with tempfile.TemporaryDirectory() as folder, slurm.cluster(folder) as environment:
         log = project.finishes(*targets, *profile, cores=1, **environment)
 
-    # 4 jobs of trials in two groups, and the timing; everything else ran as a local rule
-    assert log.count("has been submitted with SLURM jobid") == 3
+    # 2 jobs of trials in a group, and the timing; everything else ran as a local rule
+    assert log.count("has been submitted with SLURM jobid") == 2
     made, expected = project.lasting(), finished.lasting()
     trials = [name for name in made if "epsilon=" in name]
-    assert len(trials) == 2 * 4
+    assert len(trials) == 2 * 2
     assert [made[name] for name in trials] == [expected[name] for name in trials]

@@ -64,9 +64,13 @@ def write_csv(path, rows):
 
 
 def _sum_file(path):
-    """Where the checksum of a table is kept; None for a table outside the working directory."""
+    """Where the checksum of a table is kept; None for a table outside the working directory.
+
+    Nor is it kept for Snakemake's copy of a table in a storage, which other machines may change.
+    """
     name = os.path.relpath(path)
-    return None if name.startswith("..") else Path(".snakemake", "sums", f"{name}.sha256")
+    elsewhere = name.startswith(("..", ".snakemake"))
+    return None if elsewhere else Path(".snakemake", "sums", f"{name}.sha256")
 
 
 def _keep_sum(path):
