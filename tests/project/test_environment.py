@@ -61,3 +61,9 @@ def test_the_locks_of_extras_do_not_contradict_the_lock(extra, needed):
     assert {name: pins[name] for name in pins.keys() & PINNED.keys()} == {
         name: PINNED[name] for name in pins.keys() & PINNED.keys()
     }
+
+
+def test_a_checkout_has_the_line_ends_of_the_repository_whatever_git_is_told():
+    """Profiles with other line ends are refused."""
+    lines = (ROOT / ".gitattributes").read_text(encoding="utf-8").splitlines()
+    assert lines[0] == "* text=auto eol=lf"
