@@ -1,6 +1,8 @@
 """The tables of docs/choosing.md, from the results of `make field`, each by its name:
 
-python -m tools.answers ranking|perfect|contributions|no-list [field/results]
+python -m tools.answers ranking|best-up-to|perfect|contributions|no-list|no-list-errors [FOLDER]
+
+FOLDER has the results: field/results, unless another is given.
 """
 
 import csv
@@ -14,90 +16,40 @@ from dp_topk import mechanisms
 from workflow.scripts.common import InputError
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.figures.columns import read
+from workflow.scripts.ranking.leaderboard import WINNERS, Mechanism, read_trials, winners
 from workflow.scripts.ranking.pages import GUARANTEES, OUTPUTS, SUMMARY
 
 ROOT = Path(__file__).parents[1]
 KS = (25, 95, 195)
 OF_SETS = ("canonical_signed", "canonical", "joint")
+LEADERS = {"sequence": ("joint", "rdp_peel"), "set": ("canonical_signed", "rdp_peel")}
 WITH_LIST = ("joint", "rdp_peel")
+UNBOUNDED = {
+    "sequence": ("limited_joint", "limited_peel"),
+    "set": ("limited_canonical", "limited_peel"),
+}
 BEST = {"linf": min, "recall": max}
 PERFECT = {"linf": 0, "recall": 1}
 
 
-def ranking(rows, labels):
-    """Every mechanism over all datasets, in the groups that the map of winners shows."""
-    yield (
-        "| guarantee | output | mechanism | cells | mean rank | wins | significant wins | ties "
-        "| regret |"
-    )
-    yield "|---|---|---|--:|--:|--:|--:|--:|--:|"
+def table(heads, rows, texts=1):
+    """Lines of a table whose first columns are texts and whose others are numbers."""
+    yield f"| {' | '.join(heads)} |"
+    yield "|" + "---|" * texts + "--:|" * (len(heads) - texts)
     for row in rows:
-        group = row["dataset"], row["metric"]
-        if group == (rows[0]["dataset"], SUMMARY[row["output"]]) and row["guarantee"] != "either":
-            yield (
-                f"| {GUARANTEES[row['guarantee']]} | {OUTPUTS[row['output']]} "
-                f"| {labels[row['mechanism']]} | {row['cells']} | {_interval(row, 'mean_rank', 2)} "
-                f"| {_interval(row, 'wins', 0)} | {row['sure_wins']} | {row['ties']} "
-                f"| {_interval(row, 'regret', 2)} |"
-            )
+        yield f"| {' | '.join(row)} |"
 
 
-def _interval(row, column, digits):
-    """A value and the interval around it."""
-    value, low, high = (f"{float(row[column + end]):.{digits}f}" for end in ("", "_low", "_high"))
-    return f"{value} ({low} to {high})"
+def by_dataset(plan, columns, texts=1):
+    """A row for each dataset; columns: {head: a function of the dataset that gives a text}."""
+    rows = (
+        [plan["datasets"][dataset]["title"], *(text(dataset) for text in columns.values())]
+        for dataset in plan.dataset_names
+    )
+    return table(["", *columns], rows, texts)
 
 
-def perfect_up_to(errors, plan, metric, names, epsilon):
-    """The largest k up to which the median trial of each mechanism is perfect, by dataset."""
-    yield f"| | {' | '.join(plan.labels(*names).values())} |"
-    yield "|---" + "|--:" * len(names) + "|"
-    errors = errors.at(epsilon=epsilon, metric=metric)
-    for dataset in plan.dataset_names:
-        found = []
-        for name in names:
-            own = errors.at(dataset=dataset, mechanism=name)
-            medians = dict(zip(own["k"].tolist(), own["median"].tolist(), strict=True))
-            found.append(_last(plan["ks"], lambda k, m=medians: m.get(k) == PERFECT[metric]))
-        yield f"| {plan['datasets'][dataset]['title']} | {' | '.join(found)} |"
-
-
-def contributions(errors, plan, metric):
-    """The largest c up to which noise with that c is as good as what cannot use c.
-
-    Compared with the best mechanism of the same guarantee, by the median error.
-    """
-    about, bounded = plan.ranked(), plan.bounded()
-    heads = [f"{label}, k = {k}" for label in plan.labels(*bounded).values() for k in KS]
-    yield f"| | {' | '.join(heads)} |"
-    yield "|---" + "|--:" * len(heads) + "|"
-    errors = errors.at(epsilon=plan["epsilons"][0], metric=metric)
-    for dataset in plan.dataset_names:
-        found = []
-        for name, pairs in bounded.items():
-            alike = [
-                other
-                for other in about
-                if about[other]["guarantee"] == about[name]["guarantee"]
-                and not about[other]["output"].startswith("partial")
-            ]
-            for k in KS:
-                own = errors.at(dataset=dataset, k=k)
-                medians = dict(zip(own["mechanism"].tolist(), own["median"].tolist(), strict=True))
-                rivals = [medians[n] for n in alike if n not in bounded and n in medians]
-                best, names = BEST[metric](rivals, default=None), dict(pairs)
-                found.append(
-                    _last(
-                        names,
-                        lambda c, n=names, m=medians, b=best: BEST[metric](m[n[c]], b) == m[n[c]],
-                    )
-                    if rivals
-                    else ""
-                )
-        yield f"| {plan['datasets'][dataset]['title']} | {' | '.join(found)} |"
-
-
-def _last(values, holds):
+def last(values, holds):
     """The last of the values up to which something holds, as text."""
     reached = "none"
     for value in values:
@@ -107,63 +59,205 @@ def _last(values, holds):
     return reached
 
 
-def without_list(errors, plan, names, epsilon):
+def ranking(rows, labels):
+    """Every mechanism over all datasets, in the groups that the map of winners shows."""
+
+    def interval(row, column, digits):
+        ends = (f"{float(row[column + end]):.{digits}f}" for end in ("", "_low", "_high"))
+        return "{} ({} to {})".format(*ends)
+
+    heads = "guarantee, output, mechanism, cells, mean rank, wins, significant wins, ties, regret"
+    return table(
+        heads.split(", "),
+        (
+            [
+                GUARANTEES[row["guarantee"]],
+                OUTPUTS[row["output"]],
+                labels[row["mechanism"]],
+                row["cells"],
+                interval(row, "mean_rank", 2),
+                interval(row, "wins", 0),
+                row["sure_wins"],
+                row["ties"],
+                interval(row, "regret", 2),
+            ]
+            for row in rows
+            if (row["dataset"], row["metric"]) == (rows[0]["dataset"], SUMMARY[row["output"]])
+            and row["guarantee"] != "either"
+        ),
+        texts=3,
+    )
+
+
+def best_up_to(won, plan, leaders, epsilons):
+    """The largest k up to which a mechanism is the best of all, or not told from the best."""
+
+    def column(name, output, epsilon):
+        group = {"guarantee": "either", "output": output, "metric": SUMMARY[output]}
+        rows = won.at(epsilon=epsilon, **group)
+
+        def reached(dataset):
+            own = rows.at(dataset=dataset)
+            cells = zip(*(own[c].tolist() for c in ("k", "winner", "tied_with")), strict=True)
+            among = {k: {winner, *tied.split()} for k, winner, tied in cells}
+            return last(plan["ks"], lambda k: name in among.get(k, ()))
+
+        return reached
+
+    return by_dataset(
+        plan,
+        {
+            f"{output}, \u03b5 = {epsilon:g}: {label}": column(name, output, epsilon)
+            for output, names in leaders.items()
+            for epsilon in epsilons
+            for name, label in plan.labels(*names).items()
+        },
+    )
+
+
+def perfect_up_to(errors, plan, metric, names, epsilons):
+    """The largest k up to which the median trial of each mechanism is perfect, by dataset."""
+
+    def column(name, epsilon):
+        rows = errors.at(epsilon=epsilon, metric=metric, mechanism=name)
+
+        def reached(dataset):
+            medians = medians_by("k", rows.at(dataset=dataset))
+            return last(plan["ks"], lambda k: medians.get(k) == PERFECT[metric])
+
+        return reached
+
+    return by_dataset(
+        plan,
+        {
+            f"\u03b5 = {epsilon:g}: {label}": column(name, epsilon)
+            for epsilon in epsilons
+            for name, label in plan.labels(*names).items()
+        },
+    )
+
+
+def contributions(errors, plan, metric):
+    """The largest c up to which noise with that c is as good as what cannot use c.
+
+    Compared with the best mechanism of the same guarantee, by the median error.
+    """
+    about, bounded = plan.ranked(), plan.bounded()
+    errors = errors.at(epsilon=plan["epsilons"][0], metric=metric)
+
+    def column(name, k):
+        guarantee, names = about[name]["guarantee"], dict(bounded[name])
+        rivals = [
+            other
+            for other, its in about.items()
+            if its["guarantee"] == guarantee
+            and not its["output"].startswith("partial")
+            and other not in bounded
+        ]
+
+        def reached(dataset):
+            medians = medians_by("mechanism", errors.at(dataset=dataset, k=k))
+            others = [medians[rival] for rival in rivals if rival in medians]
+            if not others:
+                return ""
+            best = BEST[metric](others)
+            return last(names, lambda c: BEST[metric](medians[names[c]], best) == medians[names[c]])
+
+        return reached
+
+    return by_dataset(
+        plan,
+        {
+            f"{label}, k = {k}": column(name, k)
+            for name, label in plan.labels(*bounded).items()
+            for k in KS
+        },
+    )
+
+
+def without_list(trials, plan, pairs, epsilons):
+    """Which of two mechanisms is best up to which k; pairs: {output: their names}."""
+
+    def column(names, output, epsilon):
+        some = trials[(trials["epsilon"] == epsilon) & trials["mechanism"].isin(names)]
+        won = winners(some, dict.fromkeys(names, Mechanism("approx", output)))
+        labels = plan.labels(*names)
+        rows = (dict(zip(WINNERS, row, strict=True)) for row in won)
+        group = {"guarantee": "approx", "metric": SUMMARY[output], "output": output}
+        among = {
+            (row["dataset"], row["k"]): {row["winner"], *row["tied_with"].split()}
+            for row in rows
+            if group.items() <= row.items()
+        }
+
+        def ranges(dataset):
+            first, second = names
+            until = last(plan["ks"], lambda k: first in among.get((dataset, k), ()))
+            if until == str(plan["ks"][-1]):
+                return labels[first]
+            if until == "none":
+                return labels[second]
+            return f"up to k = {until} {labels[first]}, then {labels[second]}"
+
+        return ranges
+
+    columns = {
+        f"{output}, \u03b5 = {epsilon:g}": column(names, output, epsilon)
+        for output, names in pairs.items()
+        for epsilon in epsilons
+    }
+    return by_dataset(plan, columns, texts=1 + len(columns))
+
+
+def errors_without_list(errors, plan, names, epsilon):
     """Median error, and how many items came out where those are not always k."""
-    yield f"| | k | {' | '.join(plan.labels(*names).values())} |"
-    yield "|---|--:" + "|--:" * len(names) + "|"
     errors = errors.at(epsilon=epsilon)
-    for dataset in plan.dataset_names:
-        for k in KS:
-            own = errors.at(dataset=dataset, k=k)
-            found = []
-            for name in names:
-                cell = own.at(mechanism=name)
-                medians = dict(zip(cell["metric"].tolist(), cell["median"].tolist(), strict=True))
-                error = medians.get("linf", medians.get("k_relative", math.nan))
-                items = f" ({medians['returned']:g})" if "returned" in medians else ""
-                found.append(f"{error:,.0f}{items}")
-            yield f"| {plan['datasets'][dataset]['title']} | {k} | {' | '.join(found)} |"
+
+    def text(dataset, k, name):
+        medians = medians_by("metric", errors.at(dataset=dataset, k=k, mechanism=name))
+        error = medians.get("linf", medians.get("k_relative", math.nan))
+        items = f" ({medians['returned']:g})" if "returned" in medians else ""
+        return f"{error:,.0f}{items}"
+
+    rows = (
+        [plan["datasets"][dataset]["title"], str(k), *(text(dataset, k, name) for name in names)]
+        for dataset in plan.dataset_names
+        for k in KS
+    )
+    return table(["", "k", *plan.labels(*names).values()], rows)
 
 
-def side_by_side(tables):
-    """One table of several that have the same rows: {head of a table: its lines}."""
-    heads, rulers, *rows = zip(*tables.values(), strict=True)
-    first = [
-        " | ".join(f"{head}: {name}" for name in line.split(" | ")[1:])
-        for head, line in zip(tables, heads, strict=True)
-    ]
-    yield "| | " + " | ".join(text.removesuffix(" |") for text in first) + " |"
-    for lines in (rulers, *rows):
-        cut = [line.strip("|").split("|", 1) for line in lines]
-        yield f"|{cut[0][0]}|{'|'.join(rest for _, rest in cut)}|"
+def medians_by(column, errors):
+    """{value of the column: median}."""
+    return dict(zip(errors[column].tolist(), errors["median"].tolist(), strict=True))
+
+
+def lines_of(answer, folder):
+    """The lines of a table."""
+    if not (folder / "leaderboard.csv").is_file():
+        raise InputError(f"{folder}/leaderboard.csv does not exist: run `make field` first")
+    plan = Plan(yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8")), ROOT)
+    epsilons = list(dict.fromkeys([plan["epsilons"][0], min(plan["epsilons"])]))
+    if answer == "ranking":
+        with open(folder / "leaderboard.csv", encoding="utf-8", newline="") as file:
+            return ranking(list(csv.DictReader(file)), plan.labels(*plan.ranked()))
+    if answer == "best-up-to":
+        return best_up_to(read(folder / "winners.csv"), plan, LEADERS, epsilons)
+    if answer == "no-list":
+        return without_list(read_trials(folder / "trials.csv"), plan, UNBOUNDED, epsilons)
+    errors = read(folder / "errors.csv")
+    if answer == "perfect":
+        return perfect_up_to(errors, plan, "recall", OF_SETS, epsilons)
+    if answer == "contributions":
+        return contributions(errors, plan, "linf")
+    if answer == "no-list-errors":
+        unlisted = [n for n in plan.ranked() if not mechanisms.get(plan.variant(n)[0]).needs_domain]
+        return errors_without_list(errors, plan, [*unlisted, *WITH_LIST], epsilons[0])
+    raise InputError(f"there is no table {answer!r}; the docstring of tools/answers.py lists them")
 
 
 def main(answer, folder=ROOT / "field/results"):
-    folder = Path(folder)
-    if not (folder / "leaderboard.csv").is_file():
-        raise InputError(f"{folder}/leaderboard.csv does not exist: run `make field` first")
-    config = yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8"))
-    plan = Plan(config, ROOT)
-    errors = read(folder / "errors.csv")
-    first, least = plan["epsilons"][0], min(plan["epsilons"])
-    if answer == "ranking":
-        with open(folder / "leaderboard.csv", encoding="utf-8", newline="") as file:
-            lines = ranking(list(csv.DictReader(file)), plan.labels(*plan.ranked()))
-    elif answer == "perfect":
-        lines = side_by_side(
-            {
-                f"\u03b5 = {epsilon:g}": perfect_up_to(errors, plan, "recall", OF_SETS, epsilon)
-                for epsilon in (first, least)
-            }
-        )
-    elif answer == "contributions":
-        lines = contributions(errors, plan, "linf")
-    elif answer == "no-list":
-        unlisted = [n for n in plan.ranked() if not mechanisms.get(plan.variant(n)[0]).needs_domain]
-        lines = without_list(errors, plan, [*unlisted, *WITH_LIST], first)
-    else:
-        raise InputError(f"there is no table {answer!r}: ranking, perfect, contributions, no-list")
-    print(*lines, sep="\n")
+    print(*lines_of(answer, Path(folder)), sep="\n")
 
 
 if __name__ == "__main__":

@@ -299,20 +299,42 @@ class Toy(dict):
 
 def test_answers_stop_at_the_first_k_that_is_not_perfect():
     table = errors({("joint", 5): 0, ("joint", 15): 3, ("joint", 25): 0, ("pnf_peel", 5): 1})
-    lines = list(answers.perfect_up_to(table, Toy(), "linf", ["joint", "pnf_peel"], 1.0))
-    assert lines == ["| | Joint | Pnf_Peel |", "|---|--:|--:|", "| Toy | 5 | none |"]
-
-
-def test_answers_at_two_epsilons_stand_side_by_side():
-    tables = {
-        "a": ["| | X | Y |", "|---|--:|--:|", "| Toy | 5 | none |"],
-        "b": ["| | X | Y |", "|---|--:|--:|", "| Toy | 1 | 2 |"],
-    }
-    assert list(answers.side_by_side(tables)) == [
-        "| | a: X | a: Y | b: X | b: Y |",
-        "|---|--:|--:|--:|--:|",
-        "| Toy | 5 | none | 1 | 2 |",
+    lines = list(answers.perfect_up_to(table, Toy(), "linf", ["joint", "pnf_peel"], [1.0]))
+    assert lines == [
+        "|  | \u03b5 = 1: Joint | \u03b5 = 1: Pnf_Peel |",
+        "|---|--:|--:|",
+        "| Toy | 5 | none |",
     ]
+
+
+def test_answers_stop_at_the_first_k_at_which_another_is_surely_better():
+    header = ["dataset", "guarantee", "output", "metric", "epsilon", "k", "winner", "tied_with"]
+    cells = [(5, "joint", ""), (15, "pnf_peel", "cdp_peel joint"), (25, "pnf_peel", "cdp_peel")]
+    rows = [("toy", "either", "sequence", "linf", 1, *cell) for cell in cells]
+    won = Table.of([header, *rows, ("toy", "pure", "sequence", "linf", 1, 25, "joint", "")])
+    (line,) = list(answers.best_up_to(won, Toy(), {"sequence": ["joint", "cdp_peel"]}, [1.0]))[2:]
+    assert line == "| Toy | 15 | none |"
+
+
+def trials_of(samples):
+    """Trials of the metric linf: {(mechanism, k): its values}."""
+    return pd.DataFrame(
+        {"dataset": "toy", "mechanism": name, "epsilon": 1.0, "k": k}
+        | dict.fromkeys(("linf", "l1", "k_relative"), float(value))
+        | {"recall": 1.0}
+        for (name, k), values in samples.items()
+        for value in values
+    )
+
+
+def test_answers_without_a_list_change_to_the_second_where_it_is_surely_better():
+    less, more = range(20), range(100, 120)
+    trials = trials_of(
+        {("a", 5): less, ("b", 5): more, ("a", 15): less, ("b", 15): less, ("a", 25): more}
+        | {("b", 25): less}
+    )
+    (line,) = list(answers.without_list(trials, Toy(), {"sequence": ("a", "b")}, [1.0]))[2:]
+    assert line == "| Toy | up to k = 15 A, then B |"
 
 
 @pytest.mark.parametrize(("best", "reached"), [(4, "2"), (9, "all"), (0, "none"), (1, "1")])

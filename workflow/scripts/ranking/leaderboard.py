@@ -84,7 +84,7 @@ def samples(trials, mechanisms):
     cells = {}
     for (dataset, name, epsilon, k), own in trials.groupby(CELL, sort=False):
         if name in mechanisms:
-            values = own[list(EVERY_METRIC)].to_numpy(float)
+            values = own[list(EVERY_METRIC)].to_numpy(float, copy=True)
             values[:, -1] = np.round(k * (1 - values[:, -1]))  # recall, as items that are missed
             cells.setdefault((dataset, epsilon, k), {})[name] = values
     return cells
