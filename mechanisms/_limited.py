@@ -60,14 +60,14 @@ are accepted, and what is bounded there for the rounding of doubles holds here, 
 import math
 import operator
 import re
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors, Ranks
+from ._mechanism import Draw, Neighbors, Ranks, moves
 from ._profile import LARGEST_COUNT, Profile
 from ._sequences import LossThreshold, loss_rate
+from ._thresholds import logistic
 
 DEFAULT_LIMIT = "5k"
 
@@ -146,32 +146,23 @@ def checked_limit(limit: Any, k: int) -> int:
 
 def k_or_nothing(
     kind: type[LossThreshold],
-    below: Callable[[Any, Ranks, np.random.Generator], Ranks],
-    domain: LimitedDomain,
+    profile: Profile,
     k: int,
     epsilon: float,
     delta: float,
     neighbors: Neighbors,
+    limit: int | str,
 ) -> Draw:
     """`draw(rng)` for k items of a limited domain, or nothing.
 
     kind: the thresholds on the loss of a sequence, or of a set.
-    below: the method of `kind` that draws what is below a threshold.
     """
+    domain = LimitedDomain(profile, k, limit)
+    top = domain.top(filled=True)
     delta = min(delta, epsilon / 2)
     rate = loss_rate(epsilon - math.log1p(delta), neighbors)
-    profile = domain.top(filled=True)
-    lead = int(profile.counts_at(k - 1)) - domain.next_count
-    first = max(0, lead - (2 if neighbors == "swap" else 1))
-
-    class FromFirst(kind):  # type: ignore[misc, valid-type]
-        """The same, with thresholds counted from `first` on."""
-
-        def allowed(self, thresholds: Any) -> Ranks:
-            return super().allowed(thresholds + first)
-
-    something = kind(profile, k, rate)
-    nothing = FromFirst(profile, k, rate, clip=max(0, profile.spread - first))
+    first = max(0, int(top.counts_at(k - 1)) - domain.next_count - moves(neighbors))
+    something, nothing = kind(top, k, rate), kind(top, k, rate, first=first)
     chance = logistic(
         nothing.log_envelope - rate * first - math.log(delta) - something.log_envelope
     )
@@ -181,13 +172,7 @@ def k_or_nothing(
             silent = rng.random() < chance
             allowed = (nothing if silent else something).propose(rng)
             if allowed is not None:
-                return (
-                    NOTHING.copy() if silent else domain.named(below(something, allowed, rng), rng)
-                )
+                break
+        return NOTHING.copy() if silent else domain.named(something.below(allowed, rng), rng)
 
     return draw
-
-
-def logistic(log_odds: float) -> float:
-    """The probability that has these log-odds."""
-    return 1 / (1 + math.exp(min(-log_odds, 700.0)))

@@ -27,6 +27,11 @@ ARGUMENTS = ("profile", "k", "epsilon", "delta", "neighbors")  # of every module
 LEAST_EPSILON, LARGEST_EPSILON = 1e-250, 1e250
 
 
+def moves(neighbors: Neighbors) -> int:
+    """How far two counts can move against each other: 1 if a user comes or goes, 2 for a swap."""
+    return 2 if neighbors == "swap" else 1
+
+
 class Unavailable(Exception):
     """The mechanism cannot serve these counts; fine in an experiment, never in a release.
 

@@ -68,7 +68,7 @@ import math
 
 import numpy as np
 
-from ._mechanism import Neighbors, Ranks
+from ._mechanism import Neighbors, Ranks, moves
 from ._profile import Floats, Integers, Profile
 from ._thresholds import Lottery, cut_into_blocks, geometric, sequence_at
 
@@ -77,25 +77,27 @@ _CELLS = 1 << 16  # how many t_r(v) are looked up at once, to bound memory
 
 def loss_rate(epsilon: float, neighbors: Neighbors) -> float:
     """epsilon / (2 Delta): a user who comes or goes changes a loss by at most 1, a swap by 2."""
-    return epsilon / (4 if neighbors == "swap" else 2)
+    return epsilon / (2 * moves(neighbors))
 
 
 class LossThreshold:
-    """Proposes thresholds T with P(T = v) ~ N(v) exp(-rate v), and sequences below them.
+    """Draws thresholds T with P(T = v) ~ N(v) exp(-rate v), and sequences below them.
 
     log_envelope: log of sum_S exp(-rate loss(S)) with N replaced by its bound in each block.
 
     For outputs of another kind, whose losses have the same form, a subclass overrides
-    `log_number` and `sequence`, and `allowed` where N(v) depends on other numbers than t_r(v).
-    N must be nondecreasing and constant from v = c_1 - c_d on.
+    `log_number` and `below`. N must be nondecreasing and constant from v = c_1 - c_d on. With
+    `first`, thresholds are counted from there: N(first + v) stands in the place of N(v).
     """
 
-    def __init__(self, profile: Profile, k: int, rate: float, clip: float = math.inf) -> None:
+    def __init__(
+        self, profile: Profile, k: int, rate: float, clip: float = math.inf, first: int = 0
+    ) -> None:
         self.profile, self.rate = profile, rate
         self.places = np.arange(k)
-        self.top = profile.counts_at(self.places)
+        self.top = profile.counts_at(self.places) - first
         log_all = float(self.log_number(np.full(k, profile.d)))
-        last = int(min(profile.spread, clip))
+        last = int(min(max(0, profile.spread - first), clip))
         blocks = cut_into_blocks(self._log_numbers, last, log_all, rate)
         self.starts, self.high = blocks.starts.tolist(), blocks.high.tolist()
         self.sizes = [*np.diff(blocks.starts).tolist(), 0]  # 0: the block without an end
@@ -133,6 +135,12 @@ class LossThreshold:
                 return None
         return allowed
 
-    def sequence(self, allowed: Ranks, rng: np.random.Generator) -> Ranks:
+    def draw(self, rng: np.random.Generator) -> Ranks:
+        """Ranks of a sequence, from the exponential mechanism."""
+        while (allowed := self.propose(rng)) is None:
+            pass
+        return self.below(allowed, rng)
+
+    def below(self, allowed: Ranks, rng: np.random.Generator) -> Ranks:
         """Ranks of a uniform sequence of distinct items, the r-th of the first allowed[r]."""
         return np.array(sequence_at(rng.integers(self.places, allowed).tolist()))

@@ -105,6 +105,11 @@ class Lottery:
         return int(cumulative.searchsorted(rng.random() * cumulative[-1], side="right"))
 
 
+def logistic(log_odds: float) -> float:
+    """The probability that has these log-odds."""
+    return 1 / (1 + math.exp(min(-log_odds, 700.0)))
+
+
 def geometric(uniform: float, rate: float, size: int) -> int:
     """v < size with probability proportional to exp(-rate v), from a uniform in [0, 1)."""
     step = -math.log1p(uniform * math.expm1(-rate * size)) / rate

@@ -62,7 +62,7 @@ class SetThreshold(LossThreshold):
         """log of the number of sets for h = 0, ..., k - 1."""
         return log_binomials(allowed - self.places - 1, len(self.places) - self.places)
 
-    def subset(self, allowed: Ranks, rng: np.random.Generator) -> Ranks:
+    def below(self, allowed: Ranks, rng: np.random.Generator) -> Ranks:
         """Ranks of a uniform set with loss <= v, where allowed holds t_1(v), ..., t_k(v)."""
         k = len(self.places)
         terms = np.append(self._log_terms(allowed), 0.0)
@@ -76,11 +76,4 @@ class SetThreshold(LossThreshold):
 
 
 def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
-    thresholds = SetThreshold(profile, k, loss_rate(epsilon, neighbors))
-
-    def draw(rng: np.random.Generator) -> Ranks:
-        while (allowed := thresholds.propose(rng)) is None:
-            pass
-        return thresholds.subset(allowed, rng)
-
-    return draw
+    return SetThreshold(profile, k, loss_rate(epsilon, neighbors)).draw

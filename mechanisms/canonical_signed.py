@@ -22,10 +22,10 @@ import math
 
 import numpy as np
 
-from ._limited import logistic
 from ._mechanism import Draw, Neighbors, Ranks
 from ._profile import Profile
 from ._sequences import loss_rate
+from ._thresholds import logistic
 from .canonical import SetThreshold
 
 label = "Signed Canonical"
@@ -49,7 +49,7 @@ def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: N
         while rng.random() >= best:
             allowed = thresholds.propose(rng)
             if allowed is not None:
-                return thresholds.subset(allowed, rng)
+                return thresholds.below(allowed, rng)
         return rng.permutation(k)
 
     return draw

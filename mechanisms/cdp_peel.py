@@ -32,7 +32,7 @@ import math
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors
+from ._mechanism import Draw, Neighbors, moves
 from ._peeling import ExponentialWeights, peel
 from ._profile import Profile
 
@@ -58,7 +58,7 @@ def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: N
 
 def sampler(profile: Profile, k: int, round_epsilon: float, neighbors: Neighbors) -> Draw:
     """`draw(rng)` for k rounds of the exponential mechanism with this epsilon' each."""
-    rate = round_epsilon / (2 if neighbors == "swap" else 1)
+    rate = round_epsilon / moves(neighbors)
     weights = ExponentialWeights(profile, k, rate)
 
     def exponential_mechanism(leader: int, gone: set[int], rng: np.random.Generator) -> int:

@@ -15,7 +15,7 @@ Cost: d Gumbels for each draw. Memory: a few copies of the counts.
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors, Ranks
+from ._mechanism import Draw, Neighbors, Ranks, moves
 from ._noise import candidates, noisy_parts
 from ._profile import Profile
 from .cdp_peel import epsilon_per_round
@@ -37,7 +37,7 @@ def extra_memory(d: int, k: int) -> int:
 
 
 def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
-    rate = epsilon_per_round(k, epsilon, delta) / (2 if neighbors == "swap" else 1)
+    rate = epsilon_per_round(k, epsilon, delta) / moves(neighbors)
     deficits = np.repeat(profile.deficits, profile.items)
 
     def draw(rng: np.random.Generator) -> Ranks:

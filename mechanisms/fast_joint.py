@@ -21,7 +21,6 @@ import math
 
 import numpy as np
 
-from . import joint
 from ._mechanism import Draw, Neighbors
 from ._profile import Profile
 from ._sequences import LossThreshold, loss_rate
@@ -51,4 +50,4 @@ def prepare(
     rate = loss_rate(epsilon, neighbors)
     all_sequences = np.log(profile.d - np.arange(k)).sum()
     tau = math.ceil((all_sequences - math.log(beta)) / rate)
-    return joint.sampler(LossThreshold(profile, k, rate, clip=tau))
+    return LossThreshold(profile, k, rate, clip=tau).draw

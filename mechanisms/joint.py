@@ -15,9 +15,7 @@ Cost: counting or sorting the counts (`_ranked`), then O(k) per block of thresho
     draw. Memory: at most one copy of the counts. No array of d times k.
 """
 
-import numpy as np
-
-from ._mechanism import Draw, Neighbors, Ranks
+from ._mechanism import Draw, Neighbors
 from ._profile import Profile
 from ._sequences import LossThreshold, loss_rate
 
@@ -35,15 +33,4 @@ order = 10
 
 
 def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
-    return sampler(LossThreshold(profile, k, loss_rate(epsilon, neighbors)))
-
-
-def sampler(thresholds: LossThreshold) -> Draw:
-    """`draw(rng)` for an exponential mechanism in threshold form."""
-
-    def draw(rng: np.random.Generator) -> Ranks:
-        while (allowed := thresholds.propose(rng)) is None:
-            pass
-        return thresholds.sequence(allowed, rng)
-
-    return draw
+    return LossThreshold(profile, k, loss_rate(epsilon, neighbors)).draw

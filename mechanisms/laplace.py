@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors
+from ._mechanism import Draw, Neighbors, moves
 from ._noise import checked_contributions, largest_noisy
 from ._profile import Floats, Profile
 
@@ -46,9 +46,7 @@ def prepare(
     neighbors: Neighbors,
     contributions: float = math.inf,
 ) -> Draw:
-    scale = (
-        min(k, checked_contributions(contributions)) / epsilon * (2 if neighbors == "swap" else 1)
-    )
+    scale = min(k, checked_contributions(contributions)) / epsilon * moves(neighbors)
     return lambda rng: largest_noisy(profile, k, lambda x: scale * quantile(x), rng)
 
 

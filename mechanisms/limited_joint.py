@@ -22,7 +22,7 @@ Option: limit, the number d' of items, at least k, or a text such as "5k" (the d
     times k. It must not depend on the data.
 """
 
-from ._limited import DEFAULT_LIMIT, LimitedDomain, k_or_nothing
+from ._limited import DEFAULT_LIMIT, k_or_nothing
 from ._mechanism import Draw, Neighbors
 from ._profile import Profile
 from ._sequences import LossThreshold
@@ -51,5 +51,4 @@ def prepare(
     neighbors: Neighbors,
     limit: int | str = DEFAULT_LIMIT,
 ) -> Draw:
-    domain = LimitedDomain(profile, k, limit)
-    return k_or_nothing(LossThreshold, LossThreshold.sequence, domain, k, epsilon, delta, neighbors)
+    return k_or_nothing(LossThreshold, profile, k, epsilon, delta, neighbors, limit)

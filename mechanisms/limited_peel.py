@@ -39,10 +39,11 @@ import math
 import numpy as np
 
 from . import rdp_peel
-from ._limited import DEFAULT_LIMIT, NOTHING, LimitedDomain, logistic
-from ._mechanism import Draw, Neighbors, Ranks
+from ._limited import DEFAULT_LIMIT, NOTHING, LimitedDomain
+from ._mechanism import Draw, Neighbors, Ranks, moves
 from ._peeling import ExponentialWeights, peel
 from ._profile import Profile
+from ._thresholds import logistic
 
 label = "Limited Peel"
 guarantee = "approx"
@@ -70,14 +71,14 @@ def prepare(
     rounds = min(k, domain.items)
     if not rounds:
         return lambda rng: NOTHING.copy()
-    moves = 2 if neighbors == "swap" else 1
     naming, round_epsilon = budget(k, epsilon, delta)
-    rate = round_epsilon / moves
+    moved = moves(neighbors)
+    rate = round_epsilon / moved
     weights = ExponentialWeights(domain.top(), rounds, rate)
     log_copies = math.log(domain.limit) - math.log(naming)
     # The probability of the end, by the best item that is left.
     ends = [
-        logistic(log_copies + rate * (domain.next_count + moves - best) - math.log(total))
+        logistic(log_copies + rate * (domain.next_count + moved - best) - math.log(total))
         for best, total in zip(weights.top, weights.sums, strict=True)
     ]
 

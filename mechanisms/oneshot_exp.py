@@ -20,7 +20,7 @@ import math
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors
+from ._mechanism import Draw, Neighbors, moves
 from ._noise import largest_noisy
 from ._profile import Floats, Profile
 
@@ -38,7 +38,7 @@ order = 120
 
 
 def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
-    mean = k / epsilon * (2 if neighbors == "swap" else 1)
+    mean = k / epsilon * moves(neighbors)
     return lambda rng: largest_noisy(profile, k, lambda x: mean * quantile(x), rng)
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import opendp.prelude as dp
 
-from ._mechanism import Draw, Neighbors
+from ._mechanism import Draw, Neighbors, moves
 from ._profile import Profile
 
 label = "OpenDP"
@@ -34,7 +34,7 @@ dp.enable_features("contrib")
 
 
 def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
-    scale = k / epsilon * (2 if neighbors == "swap" else 1)
+    scale = k / epsilon * moves(neighbors)
     measurement = noisy_top_k(k, scale, neighbors, dp.max_divergence())
     counts = np.repeat(profile.counts, profile.items).tolist()
     return lambda rng: np.array(measurement(counts))

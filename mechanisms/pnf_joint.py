@@ -68,7 +68,7 @@ def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: N
             time += rng.standard_exponential() * mean_wait
             if (allowed := thresholds.propose(rng)) is None:
                 continue
-            ranks = thresholds.sequence(allowed, rng)
+            ranks = thresholds.below(allowed, rng)
             sequence = tuple(ranks.tolist())
             if sequence in out:
                 continue

@@ -26,7 +26,7 @@ import math
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors
+from ._mechanism import Draw, Neighbors, moves
 from ._peeling import ExponentialWeights, peel
 from ._profile import Profile
 
@@ -46,7 +46,7 @@ order = 30
 
 
 def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
-    weights = ExponentialWeights(profile, k, epsilon / k / (2 if neighbors == "swap" else 1))
+    weights = ExponentialWeights(profile, k, epsilon / k / moves(neighbors))
 
     def permute_and_flip(leader: int, gone: set[int], rng: np.random.Generator) -> int:
         time = 0.0

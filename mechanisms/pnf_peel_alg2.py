@@ -15,7 +15,7 @@ Cost: k d exponentials for each draw. Memory: a few copies of the counts.
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors, Ranks
+from ._mechanism import Draw, Neighbors, Ranks, moves
 from ._profile import Profile
 
 label = "PNF-Peel, as published"
@@ -35,7 +35,7 @@ def extra_memory(d: int, k: int) -> int:
 
 
 def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
-    rate = epsilon / k / (2 if neighbors == "swap" else 1)
+    rate = epsilon / k / moves(neighbors)
     counts = np.repeat(-profile.deficits.astype(float), profile.items)
 
     def draw(rng: np.random.Generator) -> Ranks:

@@ -28,7 +28,7 @@ Option: contributions, the bound c; 1 by default, and then the guarantee is for 
 
 import math
 
-from ._mechanism import Draw, Neighbors
+from ._mechanism import Draw, Neighbors, moves
 from ._normal import quantile
 from ._profile import Profile
 from .gaussian import noise_per_sensitivity
@@ -60,6 +60,6 @@ def prepare(
     contributions: float = 1,
 ) -> Draw:
     bound = finite_contributions(contributions)
-    changes = bound * (2 if neighbors == "swap" else 1)
+    changes = bound * moves(neighbors)
     sigma = math.sqrt(changes) * noise_per_sensitivity(epsilon, delta / 2)
     return sampler(profile, k, lambda x: sigma * quantile(x), bound, delta / 2)

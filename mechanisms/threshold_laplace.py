@@ -38,7 +38,7 @@ from typing import Any
 import numpy as np
 
 from ._limited import NOTHING
-from ._mechanism import Draw, Neighbors
+from ._mechanism import Draw, Neighbors, moves
 from ._noise import checked_contributions, largest_noisy
 from ._profile import Profile
 from .laplace import quantile
@@ -67,7 +67,7 @@ def prepare(
     contributions: float = 1,
 ) -> Draw:
     bound = finite_contributions(contributions)
-    scale = bound / epsilon * (2 if neighbors == "swap" else 1)
+    scale = bound / epsilon * moves(neighbors)
     return sampler(profile, k, lambda x: scale * quantile(x), bound, delta)
 
 

@@ -103,57 +103,65 @@ class Level:
         """Make the tables, from the last leader to the first, if there are none."""
         if self.tables is not None or self.inner == 0:
             return
-        k, inner = self.k, self.inner
         log_weights = _log_weights(self.within)
         weights = np.exp(log_weights)
-        share = _SLACK / self.choices
-        table, scale, smallest = np.ones((1, 1, k - inner + 1)), 0.0, 1.0
         tables: list[Any] = []
         units: list[float] = []
         scales: list[float] = []
+        table, scale, smallest = np.ones((1, 1, self.k - self.inner + 1)), 0.0, 1.0
         with np.errstate(over="ignore", invalid="ignore"):  # judged by what comes out
-            for leader in reversed(range(inner)):
-                q, m, u = self.near[leader], self.far[leader], self.outer[leader]
-                first = leader + q + 1
-                unit = math.exp(-scale) if scale > -700 else math.inf
-                ends = _ends(log_weights[first : first + m]) * unit
-                unchosen = _unchosen(weights[first : first + m])
-                outside = int(self.within[leader]) - inner
-                values = _next_pointer(table, q, m, u, weights[first] if m else 1.0)
-                plan = (_kept_plan if len(values) <= _KEPT else _plan)(q, m, u)
-                for beyond in range(min(len(plan) - 1, k - leader), -1, -1):
-                    at, near, far, outer, ms, us = plan[beyond]
-                    if leader + beyond == k:
-                        values[at] = ends[ms]
-                        continue
-                    sums = values[near].sum(axis=0)
-                    if m:
-                        sums += unchosen[ms] * values[far]
-                    if u:
-                        sums += (outside - us) * values[outer]
-                    sums *= share[leader + beyond]
-                    smallest = min(smallest, float(sums.min()))
-                    values[at] = sums
+            for leader in reversed(range(self.inner)):
+                one = math.exp(-scale) if scale > -700 else math.inf
+                values, least = self._values(leader, table, log_weights, weights, one)
                 # A table is in units of its own, lest long sequences leave the range of doubles.
                 unit = 2.0**300 if values[0] < 1e-100 else 1.0
                 values *= unit
                 scale -= math.log(unit)
-                table = values[:-1].reshape(-1, m + 1, u + 1)
+                smallest = min(smallest, least)
+                table = values[:-1].reshape(-1, self.far[leader] + 1, self.outer[leader] + 1)
                 tables.append(values.data)
                 units.append(unit)
                 scales.append(scale)
-        self.tables = tables = tables[::-1]
-        self.units, self.scales = units[::-1], scales[::-1]
+        self.tables, self.units, self.scales = tables[::-1], units[::-1], scales[::-1]
         self.weights, self.places = weights.tolist(), self.choices.tolist()
-        start, self.log_size = tables[0][0], math.inf
+        start, self.log_size = self.tables[0][0], math.inf
         if smallest > _TINY and math.isfinite(start):
             self.log_size = float(np.log(self.choices).sum()) + math.log(start) + scale
 
+    def _values(
+        self, leader: int, following: Floats, log_weights: Floats, weights: Floats, one: float
+    ) -> tuple[Floats, float]:
+        """G of all states with this leader, by the next leader's table, and the least sum.
+
+        one: the number that stands for 1 in these tables.
+        """
+        q, m, u = self.near[leader], self.far[leader], self.outer[leader]
+        first = leader + q + 1
+        ends = _ends(log_weights[first : first + m]) * one
+        unchosen = _unchosen(weights[first : first + m])
+        outside = int(self.within[leader]) - self.inner
+        values = _next_pointer(following, q, m, u, weights[first] if m else 1.0)
+        plan = (_kept_plan if len(values) <= _KEPT else _plan)(q, m, u)
+        smallest = 1.0
+        for beyond in range(min(len(plan) - 1, self.k - leader), -1, -1):
+            at, near, far, outer, ms, us = plan[beyond]
+            if leader + beyond == self.k:
+                values[at] = ends[ms]
+                continue
+            sums = values[near].sum(axis=0)
+            if m:
+                sums += unchosen[ms] * values[far]
+            if u:
+                sums += (outside - us) * values[outer]
+            sums *= _SLACK / self.choices[leader + beyond]
+            smallest = min(smallest, float(sums.min()))
+            values[at] = sums
+        return values, smallest
+
     def same(self, other: "Level") -> bool:
         """Whether two levels differ in nothing."""
-        if (self.inner, self.bits) != (other.inner, other.bits):
-            return False
-        return np.array_equal(self.within, other.within)
+        alike = (self.inner, self.bits) == (other.inner, other.bits)
+        return alike and np.array_equal(self.within, other.within)
 
     def forget(self) -> None:
         """Give the tables back; an attempt then makes its own."""
