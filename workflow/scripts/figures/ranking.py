@@ -269,10 +269,10 @@ def epsilon_needed(errors, *, titles, groups, ks, epsilons, limits):
     keys["never"] = f"not at \u03b5 \u2264 {max(epsilons):g}"
     sheet.axes[0].plot([], [], "x", color="#888888", markersize=4, label=keys["never"])
     split = "Above the line: \u03b5-DP; below: (\u03b5, \u03b4)-DP." if all(groups.values()) else ""
-    first = (
-        f"Smallest of the {len(epsilons)} \u03b5 at which the median trial is perfect. "
-        "Hatched: not run; on a colour, not run at some smaller \u03b5."
-    )
+    first = f"Smallest of the {len(epsilons)} \u03b5 at which the median trial is perfect."
+    drawn = [collection for axis in sheet.axes for collection in axis.collections]
+    if any(isinstance(some, PatchCollection) and some.get_paths() for some in drawn):
+        first += " Hatched: not run; on a colour, not run at some smaller \u03b5."
     return sheet.finish(keys, _noted(f"{first} {split}", *notes.of_limits(limits)))
 
 
