@@ -2,7 +2,8 @@
 
 python -m tools.answers ranking|best-up-to|perfect|contributions|no-list|no-list-errors [FOLDER]
 
-FOLDER has the results: field/results, unless another is given.
+FOLDER has the results: field/results, unless another is given. `python -m tools.answers mechanisms`
+prints the table of docs/mechanisms.md, from what the mechanisms say of themselves.
 """
 
 import csv
@@ -57,6 +58,23 @@ def last(values, holds):
             break
         reached = str(value)
     return reached
+
+
+def about_mechanisms():
+    """What each mechanism gives, promises and needs, and where it was published."""
+
+    def needs(mechanism):
+        yield "a list of items" if mechanism.needs_domain else "no list"
+        if mechanism.guarantee == "approx":
+            yield "δ" + (" (or 0)" if mechanism.zero_delta else "")
+        if "contributions" in mechanism.options:
+            yield "can use a bound c" if mechanism.needs_domain else "users with at most c items"
+
+    rows = (
+        [f"`{m.name}`", OUTPUTS[m.output], GUARANTEES[m.guarantee], ", ".join(needs(m)), m.citation]
+        for m in map(mechanisms.get, mechanisms.names())
+    )
+    return table(["name", "gives", "promise", "needs", "source"], rows, texts=5)
 
 
 def ranking(rows, labels):
@@ -234,6 +252,8 @@ def medians_by(column, errors):
 
 def lines_of(answer, folder):
     """The lines of a table."""
+    if answer == "mechanisms":
+        return about_mechanisms()
     if not (folder / "leaderboard.csv").is_file():
         raise InputError(f"{folder}/leaderboard.csv does not exist: run `make field` first")
     plan = Plan(yaml.safe_load((folder / "config.yaml").read_text(encoding="utf-8")), ROOT)

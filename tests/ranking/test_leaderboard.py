@@ -346,6 +346,16 @@ def test_answers_compare_contributions_with_the_best_of_the_same_guarantee(best,
     assert lines[-1] == f"| Toy | {reached} |  |  |"
 
 
+def test_answers_tell_what_a_mechanism_needs():
+    needs = {
+        line.split("`")[1]: line.split(" | ")[3] for line in list(answers.about_mechanisms())[2:]
+    }
+    assert needs["joint"] == "a list of items"
+    assert needs["laplace"] == "a list of items, can use a bound c"
+    assert needs["limited_joint"] == "no list, δ"
+    assert needs["threshold_laplace"] == "no list, δ, users with at most c items"
+
+
 def test_answers_without_results_say_what_to_do(tmp_path):
     with pytest.raises(InputError, match="run `make field` first"):
         answers.main("ranking", tmp_path)
