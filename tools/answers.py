@@ -18,7 +18,7 @@ from workflow.scripts.common import InputError
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.figures.columns import read
 from workflow.scripts.ranking.leaderboard import WINNERS, Mechanism, read_trials, winners
-from workflow.scripts.ranking.pages import GUARANTEES, OUTPUTS, SUMMARY
+from workflow.scripts.ranking.pages import GUARANTEES, OUTPUTS, SUMMARY, with_intervals
 
 ROOT = Path(__file__).parents[1]
 KS = (25, 95, 195)
@@ -79,32 +79,24 @@ def about_mechanisms():
 
 def ranking(rows, labels):
     """Every mechanism over all datasets, in the groups that the map of winners shows."""
-
-    def interval(row, column, digits):
-        ends = (f"{float(row[column + end]):.{digits}f}" for end in ("", "_low", "_high"))
-        return "{} ({} to {})".format(*ends)
-
-    heads = "guarantee, output, mechanism, cells, mean rank, wins, significant wins, ties, regret"
-    return table(
-        heads.split(", "),
-        (
-            [
-                GUARANTEES[row["guarantee"]],
-                OUTPUTS[row["output"]],
-                labels[row["mechanism"]],
-                row["cells"],
-                interval(row, "mean_rank", 2),
-                interval(row, "wins", 0),
-                row["sure_wins"],
-                row["ties"],
-                interval(row, "regret", 2),
-            ]
-            for row in rows
-            if (row["dataset"], row["metric"]) == (rows[0]["dataset"], SUMMARY[row["output"]])
-            and row["guarantee"] != "either"
-        ),
-        texts=3,
+    columns = ("cells", "mean_rank", "wins", "sure_wins", "ties", "regret")
+    heads = ("guarantee", "output", "mechanism", *(name.replace("_", " ") for name in columns))
+    shown = (
+        row | with_intervals(row)
+        for row in rows
+        if (row["dataset"], row["metric"]) == (rows[0]["dataset"], SUMMARY[row["output"]])
+        and row["guarantee"] != "either"
     )
+    texts = (
+        [
+            GUARANTEES[row["guarantee"]],
+            OUTPUTS[row["output"]],
+            labels[row["mechanism"]],
+            *(row[name] for name in columns),
+        ]
+        for row in shown
+    )
+    return table(heads, texts, texts=3)
 
 
 def best_up_to(won, plan, leaders, epsilons):

@@ -90,21 +90,27 @@ def _best(rows, whole, places=2):
     return kept
 
 
-def _shown(row, titles, labels):
-    def interval(name, digits):
+def with_intervals(row):
+    """The columns of a row of the ranking that have intervals, as texts."""
+    shown = {}
+    for name, digits in {"mean_rank": 2, "regret": 2, "wins": 0}.items():
         value, low, high = (float(row[name + end]) for end in ("", "_low", "_high"))
-        return f"{value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+        shown[name] = f"{value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
+    return shown
 
-    return row | {
-        "title": titles[row["dataset"]],
-        "guarantees": GUARANTEES[row["guarantee"]],
-        "outputs": OUTPUTS[row["output"]],
-        "error": metrics.METRICS[row["metric"]].title,
-        "label": labels[row["mechanism"]],
-        "mean_rank": interval("mean_rank", 2),
-        "regret": interval("regret", 2),
-        "wins": interval("wins", 0),
-        "sure_wins": int(row["sure_wins"]),
-        "ties": int(row["ties"]),
-        "cells": int(row["cells"]),
-    }
+
+def _shown(row, titles, labels):
+    return (
+        row
+        | with_intervals(row)
+        | {
+            "title": titles[row["dataset"]],
+            "guarantees": GUARANTEES[row["guarantee"]],
+            "outputs": OUTPUTS[row["output"]],
+            "error": metrics.METRICS[row["metric"]].title,
+            "label": labels[row["mechanism"]],
+            "sure_wins": int(row["sure_wins"]),
+            "ties": int(row["ties"]),
+            "cells": int(row["cells"]),
+        }
+    )
