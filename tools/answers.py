@@ -41,10 +41,10 @@ def table(heads, rows, texts=1):
         yield f"| {' | '.join(row)} |"
 
 
-def by_dataset(plan, columns, texts=1):
-    """A row for each dataset; columns: {head: a function of the dataset that gives a text}."""
+def by_dataset(plan, columns, text, texts=1):
+    """A row for each dataset; columns: {head: what text(dataset, *...) is called with}."""
     rows = (
-        [plan["datasets"][dataset]["title"], *(text(dataset) for text in columns.values())]
+        [plan["datasets"][dataset]["title"], *(text(dataset, *of) for of in columns.values())]
         for dataset in plan.dataset_names
     )
     return table(["", *columns], rows, texts)
@@ -102,49 +102,36 @@ def ranking(rows, labels):
 def best_up_to(won, plan, leaders, epsilons):
     """The largest k up to which a mechanism is the best of all, or not told from the best."""
 
-    def column(name, output, epsilon):
+    def reached(dataset, output, epsilon, name):
         group = {"guarantee": "either", "output": output, "metric": SUMMARY[output]}
-        rows = won.at(epsilon=epsilon, **group)
+        own = won.at(dataset=dataset, epsilon=epsilon, **group)
+        cells = zip(*(own[column].tolist() for column in ("k", "winner", "tied_with")), strict=True)
+        among = {k: {winner, *tied.split()} for k, winner, tied in cells}
+        return last(plan["ks"], lambda k: name in among.get(k, ()))
 
-        def reached(dataset):
-            own = rows.at(dataset=dataset)
-            cells = zip(*(own[c].tolist() for c in ("k", "winner", "tied_with")), strict=True)
-            among = {k: {winner, *tied.split()} for k, winner, tied in cells}
-            return last(plan["ks"], lambda k: name in among.get(k, ()))
-
-        return reached
-
-    return by_dataset(
-        plan,
-        {
-            f"{output}, \u03b5 = {epsilon:g}: {label}": column(name, output, epsilon)
-            for output, names in leaders.items()
-            for epsilon in epsilons
-            for name, label in plan.labels(*names).items()
-        },
-    )
+    columns = {
+        f"{output}, \u03b5 = {epsilon:g}: {label}": (output, epsilon, name)
+        for output, names in leaders.items()
+        for epsilon in epsilons
+        for name, label in plan.labels(*names).items()
+    }
+    return by_dataset(plan, columns, reached)
 
 
 def perfect_up_to(errors, plan, metric, names, epsilons):
     """The largest k up to which the median trial of each mechanism is perfect, by dataset."""
 
-    def column(name, epsilon):
-        rows = errors.at(epsilon=epsilon, metric=metric, mechanism=name)
+    def reached(dataset, epsilon, name):
+        own = errors.at(dataset=dataset, epsilon=epsilon, metric=metric, mechanism=name)
+        medians = medians_by("k", own)
+        return last(plan["ks"], lambda k: medians.get(k) == PERFECT[metric])
 
-        def reached(dataset):
-            medians = medians_by("k", rows.at(dataset=dataset))
-            return last(plan["ks"], lambda k: medians.get(k) == PERFECT[metric])
-
-        return reached
-
-    return by_dataset(
-        plan,
-        {
-            f"\u03b5 = {epsilon:g}: {label}": column(name, epsilon)
-            for epsilon in epsilons
-            for name, label in plan.labels(*names).items()
-        },
-    )
+    columns = {
+        f"\u03b5 = {epsilon:g}: {label}": (epsilon, name)
+        for epsilon in epsilons
+        for name, label in plan.labels(*names).items()
+    }
+    return by_dataset(plan, columns, reached)
 
 
 def contributions(errors, plan, metric):
@@ -152,71 +139,51 @@ def contributions(errors, plan, metric):
 
     Compared with the best mechanism of the same guarantee, by the median error.
     """
-    about, bounded = plan.ranked(), plan.bounded()
+    about, bounded, better = plan.ranked(), plan.bounded(), BEST[metric]
     errors = errors.at(epsilon=plan["epsilons"][0], metric=metric)
 
-    def column(name, k):
-        guarantee, names = about[name]["guarantee"], dict(bounded[name])
+    def reached(dataset, name, k):
+        medians = medians_by("mechanism", errors.at(dataset=dataset, k=k))
         rivals = [
-            other
+            medians[other]
             for other, its in about.items()
-            if its["guarantee"] == guarantee
+            if its["guarantee"] == about[name]["guarantee"]
             and not its["output"].startswith("partial")
-            and other not in bounded
+            and other in medians.keys() - bounded.keys()
         ]
+        names = dict(bounded[name])
 
-        def reached(dataset):
-            medians = medians_by("mechanism", errors.at(dataset=dataset, k=k))
-            others = [medians[rival] for rival in rivals if rival in medians]
-            if not others:
-                return ""
-            best = BEST[metric](others)
-            return last(names, lambda c: BEST[metric](medians[names[c]], best) == medians[names[c]])
+        def as_good(c):
+            return better([medians[names[c]], *rivals]) == medians[names[c]]
 
-        return reached
+        return last(names, as_good) if rivals else ""
 
-    return by_dataset(
-        plan,
-        {
-            f"{label}, k = {k}": column(name, k)
-            for name, label in plan.labels(*bounded).items()
-            for k in KS
-        },
-    )
+    labels = plan.labels(*bounded)
+    columns = {f"{labels[name]}, k = {k}": (name, k) for name in bounded for k in KS}
+    return by_dataset(plan, columns, reached)
 
 
 def without_list(trials, plan, pairs, epsilons):
     """Which of two mechanisms is best up to which k; pairs: {output: their names}."""
+    among = {}
+    for output, names in pairs.items():
+        some = trials[trials["mechanism"].isin(names) & trials["epsilon"].isin(epsilons)]
+        for row in winners(some, dict.fromkeys(names, Mechanism("approx", output))):
+            cell = dict(zip(WINNERS, row, strict=True))
+            if (cell["guarantee"], cell["metric"]) == ("approx", SUMMARY[output]):
+                key = cell["dataset"], output, cell["epsilon"], cell["k"]
+                among[key] = {cell["winner"], *cell["tied_with"].split()}
 
-    def column(names, output, epsilon):
-        some = trials[(trials["epsilon"] == epsilon) & trials["mechanism"].isin(names)]
-        won = winners(some, dict.fromkeys(names, Mechanism("approx", output)))
-        labels = plan.labels(*names)
-        rows = (dict(zip(WINNERS, row, strict=True)) for row in won)
-        group = {"guarantee": "approx", "metric": SUMMARY[output], "output": output}
-        among = {
-            (row["dataset"], row["k"]): {row["winner"], *row["tied_with"].split()}
-            for row in rows
-            if group.items() <= row.items()
-        }
+    def ranges(dataset, output, epsilon):
+        first, second = pairs[output]
+        until = last(plan["ks"], lambda k: first in among.get((dataset, output, epsilon, k), ()))
+        first, second = plan.labels(first, second).values()
+        if until in ("none", str(plan["ks"][-1])):
+            return second if until == "none" else first
+        return f"up to k = {until} {first}, then {second}"
 
-        def ranges(dataset):
-            first, second = names
-            until = last(plan["ks"], lambda k: first in among.get((dataset, k), ()))
-            if until == str(plan["ks"][-1]):
-                return labels[first]
-            if until == "none":
-                return labels[second]
-            return f"up to k = {until} {labels[first]}, then {labels[second]}"
-
-        return ranges
-
-    columns = {
-        f"{output}, \u03b5 = {epsilon:g}": column(names, output, epsilon)
-        for output, names in pairs.items()
-        for epsilon in epsilons
-    }
-    return by_dataset(plan, columns, texts=1 + len(columns))
+    columns = {f"{o}, \u03b5 = {e:g}": (o, e) for o in pairs for e in epsilons}
+    return by_dataset(plan, columns, ranges, texts=1 + len(columns))
 
 
 def errors_without_list(errors, plan, names, epsilon):
