@@ -1,19 +1,22 @@
 """Tables in files as people have them, for DuckDB to count.
 
-Text reaches DuckDB through a pipe, in blocks that were looked at on the way: valid UTF-8 without
-NUL, and in every line as many fields as there are columns, each of them quoted whole or not at
-all. There, DuckDB and RFC 4180 leave nothing to be understood in two ways. Wherever a block is not
-like that, Python's own reader takes the file row by row: it is slow, knows the line, and either
-refuses the row or understands it.
+DuckDB's own reader of CSV cannot be left alone with a file. Version 2.0 at its strictest skips
+empty lines, takes blanks off around quotes, drops surplus fields that are empty, keeps NUL, and
+where lines end with CR LF it runs rows together or loses them, all without an error. So text
+reaches it through a pipe, in blocks that were looked at on the way: line feeds only, a field for
+every column, each quoted whole or not at all. A file with anything else in it is read by Python,
+row by row: that is slow, knows the line, and either refuses the row or hands it on all in quotes.
 """
 
 import bz2
 import contextlib
 import csv
 import difflib
+import functools
 import gzip
 import importlib
 import io
+import itertools
 import json
 import lzma
 import os
@@ -27,14 +30,15 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 BLOCK = 1 << 20
-LONGEST = 1 << 17  # bytes of a line, beyond which Python's reader says whether it is too long
+LONGEST_LINE = 2 << 20  # bytes
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
+BOM = "\ufeff".encode()
 ZIP = re.compile(rb"PK(\x03\x04|\x05\x06)")  # the latter: nothing in it
 GZIP = re.compile(rb"\x1f\x8b\x08")
 BZIP2 = re.compile(rb"BZh[1-9]1AY&SY")
 XZ = re.compile(rb"\xfd7zXZ\0")
 ZSTD = re.compile(rb"\x28\xb5\x2f\xfd")
-JSON = re.compile(rb"\s*(\[\s*)?\{\s*(\"|\})")
+JSON = re.compile(r"\ufeff?\s*(\[\s*)?\{\s*[\"}]")
 
 
 class CountingError(ValueError):
@@ -52,7 +56,7 @@ class CountingError(ValueError):
 
 
 class Doubt(Exception):
-    """A block of text could be understood in more than one way."""
+    """A text could be understood in more than one way."""
 
 
 class File(NamedTuple):
@@ -68,12 +72,14 @@ class Form(NamedTuple):
     names: the columns of a file without a header line.
     absorb: the column that takes the surplus of a row with too many fields.
     loose: quotes may stand inside a field that begins with one, if it ends on the same line.
+    latin: bytes are characters, whatever their encoding; they can be compared, but not shown.
     """
 
     delimiter: str | None = None
     names: list[str] | None = None
     absorb: str | None = None
     loose: bool = False
+    latin: bool = False
 
 
 # ---------------------------------------------------------------- compressed files
@@ -159,28 +165,12 @@ def _info(opened: zipfile.ZipFile, member: str | None, name: str) -> zipfile.Zip
     raise CountingError(f"{name} has no member {member!r} (it holds {listed})")
 
 
-class _Lent(io.RawIOBase):
-    """A file that stays open when whoever reads it closes it."""
-
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        return self._file.readinto(buffer)  # type: ignore[attr-defined]
-
-
 def _zstd(raw: IO[bytes], name: str) -> Any:
     for module in ("compression.zstd", "backports.zstd"):  # the first since Python 3.14
         with contextlib.suppress(ImportError):
             return importlib.import_module(module).ZstdFile(raw)
-    with contextlib.suppress(ImportError):
-        return importlib.import_module("pyarrow").CompressedInputStream(_Lent(raw), "zstd")
     raise CountingError(
-        f"{name} is compressed with zstd: unpack it (zstd -d), use Python 3.14 or newer, or "
-        "install pyarrow (pip install pyarrow)"
+        f"{name} is compressed with zstd: pip install backports.zstd, or unpack it (zstd -d)"
     )
 
 
@@ -197,73 +187,105 @@ def _sentence_if_damaged(name: str) -> Iterator[None]:
         raise CountingError(f"{name} is cut short or damaged ({error})") from None
 
 
+def spooled(content: IO[bytes]) -> IO[bytes]:
+    """A file without a name that holds the rest of another."""
+    copy = tempfile.TemporaryFile()  # noqa: SIM115
+    while block := content.read(BLOCK):
+        copy.write(block)
+    copy.seek(0)
+    return copy
+
+
 # ---------------------------------------------------------------- text
 
 
 class Text:
-    """The rows of a text file, or of several that begin alike.
+    """The rows of a CSV, or of several files that begin alike."""
 
-    Every file must have the same header: `columns`. `latin` says that the bytes are not UTF-8;
-    they are then passed on one by one as characters, so that names stay distinct.
-    """
+    piped = True
 
-    kind = "text"
-
-    def __init__(self, file: File, needed: list[str], form: Form) -> None:
-        self.files, self.name, self.latin = [file], file.name, False
-        self.places: list[int] = []  # of the columns that are read
-        with unpacked(file) as content:
-            start = _start(content, file.name)
-            self.json = not form.names and bool(JSON.match(start))
-            self._skipped = 3 if start[:3] == b"\xef\xbb\xbf" else 0
-            text = start[self._skipped :].decode("utf-8", "surrogateescape")
+    def __init__(self, file: File, needed: list[str], text: str, form: Form) -> None:
+        self.files, self.name, self._form = [file], file.name, form
+        self.delimiter = form.delimiter or _delimiter(text, file.name, needed, form)
+        header = "\ufeff" if text.startswith("\ufeff") else ""
         self._lines = 0
-        if self.json:
-            self.columns, self.delimiter = _keys(text, file.name), ","
+        if form.names:
+            self.columns = form.names
         else:
-            self.delimiter = form.delimiter or _delimiter(text, file.name, needed, form)
-            self.columns = form.names or self._header(text)
-        self.absorbing, self._loose = None, form.loose
-        if form.absorb is not None:
-            self.absorbing = position(self, form.absorb)
+            self.columns, lines = self._header(text.removeprefix(header))
+            self._lines, header = len(lines), header + "".join(lines)
+        self._skipped = len(header.encode("utf-8", "surrogateescape"))
+        self._places = [position(self, column) for column in needed]
+        self._absorbing = position(self, form.absorb) if form.absorb is not None else None
 
-    def _header(self, text: str) -> list[str]:
-        lines: list[str] = []
-        reader = csv.reader(
-            _kept(io.StringIO(text, newline=""), lines), strict=True, delimiter=self.delimiter
-        )
+    def _header(self, text: str) -> tuple[list[str], list[str]]:
+        """The names in the first row, and its lines."""
+        reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=self.delimiter)
         try:
-            header = next(reader, None)
+            names = next(reader, None)
         except csv.Error as error:
             raise CountingError(f"{self.name}, line 1: not a CSV ({error})") from None
-        if not header:
+        if not names:
             raise CountingError(f"{self.name} is empty or begins with an empty line")
-        self._lines = len(lines)
-        self._skipped += len("".join(lines).encode("utf-8", "surrogateescape"))
-        return header
+        return names, [*itertools.islice(io.StringIO(text, newline=""), reader.line_num)]
 
-    def alike(self, other: "Text") -> bool:
-        """Whether the rows of another file may follow those of this one."""
-        mine = (self.columns, self.delimiter, self.json)
-        return mine == (other.columns, other.delimiter, other.json)
+    def goes_on_with(self, other: Any) -> bool:
+        """Whether the rows of another table may follow these."""
+        mine = (Text, self.columns, self.delimiter)
+        return isinstance(other, Text) and mine == (Text, other.columns, other.delimiter)
 
-    def blocks(self) -> Iterator[bytes]:
-        """Whole lines that can be understood in one way only; Doubt where they cannot."""
-        if self.json or self.absorbing is not None or len(self.delimiter.encode()) > 1:
+    def relation(self, names: list[str], path: str, number: int | None) -> str:
+        """How DuckDB reads what `blocks` gives."""
+        placed = number is not None
+        width = len(names) if placed else len(self.columns)
+        places = range(width) if placed else self._places
+        read = ", ".join(f"c{at} AS {name}" for at, name in zip(places, names, strict=True))
+        types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(width))
+        return (
+            f"SELECT {read} FROM read_csv('{path}', columns={{{types}}}, auto_detect=false, "
+            f"header=false, delim={literal(',' if placed else self.delimiter)}, quote='\"', "
+            "escape='\"', new_line='\\n', strict_mode=true, buffer_size=8388608, "
+            f"max_line_size={LONGEST_LINE})"
+        )
+
+    def blocks(self, placed: bool) -> Iterator[bytes]:
+        """The rows as they are; or the place of each, and the columns that are read."""
+        if placed:
+            yield from self._rewritten()
+            return
+        if self._absorbing is not None or len(self.delimiter.encode()) > 1:
             raise Doubt
         for file in self.files:
             with unpacked(file) as content:
                 content.read(self._skipped)
-                yield from _verified(content, len(self.columns), self.delimiter, self.latin)
+                yield from _clear(content, len(self.columns), ord(self.delimiter), self._form.latin)
 
-    def rows(self) -> Iterator[tuple[str, list[str]]]:
-        """Where each row ends, and its fields; slow, and sure."""
+    def unreadable(self, said: str) -> str:
+        """What to say where DuckDB finds fault with the rows, which must not happen."""
+        return f"{self.name} cannot be read"
+
+    def _rewritten(self) -> Iterator[bytes]:
+        """The rows as Python reads them, everything in quotes."""
+        text = io.StringIO()
+        writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
         for file in self.files:
-            read = self._json_rows if self.json else self._csv_rows
-            yield from read(file)
+            for place, row in self._rows(file):
+                row = [row[at] for at in self._places]
+                try:
+                    "".join(row).encode()
+                except UnicodeEncodeError:
+                    sentence = f"{place}: bytes that are not UTF-8; save the file as UTF-8"
+                    raise CountingError(sentence) from None
+                writer.writerow([place, *row])
+                if text.tell() > BLOCK:
+                    yield text.getvalue().encode()
+                    text.seek(0)
+                    text.truncate()
+        yield text.getvalue().encode()
 
-    def _csv_rows(self, file: File) -> Iterator[tuple[str, list[str]]]:
-        encoding = ("latin-1", "strict") if self.latin else ("utf-8", "surrogateescape")
+    def _rows(self, file: File) -> Iterator[tuple[str, list[str]]]:
+        """Where each row ends, and its fields."""
+        encoding = ("latin-1", "strict") if self._form.latin else ("utf-8", "surrogateescape")
         with unpacked(file) as content:
             content.read(self._skipped)
             text = io.TextIOWrapper(content, *encoding, newline="")
@@ -298,13 +320,13 @@ class Text:
         with contextlib.suppress(csv.Error):
             row, *rest = csv.reader([lines.last, "\n"], delimiter=self.delimiter)
             ends = bool(rest)  # the empty line is a row of its own, not part of a quoted field
-            if self._loose and lines.number == begins and ends:
+            if self._form.loose and lines.number == begins and ends:
                 return row
         where = "" if lines.number == begins else f" from line {begins} on"
         raise CountingError(f"{lines.place}: not a CSV ({error}); do the quotes match{where}?")
 
     def _absorbed(self, row: list[str], place: str) -> list[str]:
-        at, surplus = self.absorbing, len(row) - len(self.columns)
+        at, surplus = self._absorbing, len(row) - len(self.columns)
         if surplus < 0 or at is None:
             delimiter = DELIMITERS.get(self.delimiter, repr(self.delimiter))
             raise CountingError(
@@ -314,31 +336,6 @@ class Text:
             )
         inside = self.delimiter.join(row[at : at + surplus + 1])
         return [*row[:at], inside, *row[at + surplus + 1 :]]
-
-    def _json_rows(self, file: File) -> Iterator[tuple[str, list[str]]]:
-        with unpacked(file) as content:
-            for number, line in enumerate(content, 1):
-                place = f"{file.name}, line {number}"
-                if not (text := line.decode("utf-8", "surrogateescape").strip("\ufeff \t\r\n")):
-                    continue
-                try:
-                    row = json.loads(
-                        text, object_pairs_hook=_object, parse_int=str, parse_float=str
-                    )
-                except (ValueError, RecursionError):
-                    row = None
-                if not isinstance(row, dict):
-                    raise CountingError(
-                        f"{place}: not an object in JSON; every line must be one, such as "
-                        '{"user": "u1", "item": "i1"}, and name every key once'
-                    )
-                values = [row.get(column) or "" for column in self.columns]
-                for column, value in zip(self.columns, values, strict=True):
-                    if not isinstance(value, str):
-                        raise CountingError(
-                            f"{place}: {column!r} must be a text or a number in every row"
-                        )
-                yield place, values
 
 
 def position(table: Any, column: str) -> int:
@@ -366,26 +363,36 @@ def position(table: Any, column: str) -> int:
     raise CountingError(sentence, shown)
 
 
+def numbered(number: int | None, what: str) -> list[str]:
+    """The SQL of the place of each row, in a table that SQL knows by a number."""
+    return [] if number is None else [f"CHR(30) || '{number}, {what} ' || ROW_NUMBER() OVER ()"]
+
+
+def literal(text: str) -> str:
+    """A text in SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
 def printable(text: str) -> str:
     """A text that can be printed, whatever bytes it was made of."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def _start(content: io.BufferedReader, name: str) -> bytes:
-    """The first bytes of a text file; a sentence if it is none."""
+def start_of_text(content: io.BufferedReader, name: str) -> str:
+    """The first characters of a text file; a sentence if it is none."""
     start = content.peek(1 << 16)[: 1 << 16]
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise CountingError(f"{name} is UTF-16: save it as UTF-8")
     text = start.decode("utf-8", "surrogateescape")
     control = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f]")
-    first = re.match(r"[^\r\n]*", text.removeprefix("\ufeff"))
+    first = re.match(r"[^\r\n]*", text)
     if (first and control.search(first[0])) or len(control.findall(text)) > 3 + len(text) / 100:
         raise CountingError(f"{name} is not a text file; save the table as CSV (UTF-8) or Parquet")
-    return start
+    return text
 
 
 class _Lines:
-    """The lines of a text, which remember where they are."""
+    """The lines of a text, and where the one is that was read last."""
 
     def __init__(self, lines: Iterator[str], where: str, number: int) -> None:
         self._lines, self._where, self.number, self.last = lines, where, number, ""
@@ -404,29 +411,6 @@ class _Lines:
     def place(self) -> str:
         """Where the row that was read last ends."""
         return f"{self._where} {self.number}"
-
-
-def _kept(lines: Iterator[str], kept: list[str]) -> Iterator[str]:
-    for line in lines:
-        kept.append(line)
-        yield line
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | None:
-    """A JSON object, if every key is there once."""
-    found = dict(pairs)
-    return found if len(found) == len(pairs) else None
-
-
-def _keys(text: str, name: str) -> list[str]:
-    """The keys of the first object."""
-    try:
-        first = json.JSONDecoder().raw_decode(text.strip())[0]
-    except ValueError:
-        first = None
-    if not isinstance(first, dict):
-        raise CountingError(f"{name} looks like JSON, but is not one object on each line")
-    return list(first)
 
 
 def _delimiter(start: str, name: str, needed: list[str], form: Form) -> str:
@@ -463,93 +447,101 @@ def _first_rows(start: str, delimiter: str) -> list[list[str]]:
     return rows[:-1] or rows
 
 
-# ---------------------------------------------------------------- blocks without doubt
+def _clear(content: io.BufferedReader, width: int, delimiter: int, latin: bool) -> Iterator[bytes]:
+    """Blocks of rows that everybody reads alike; Doubt where there are others."""
+    block, more = b"", b"\n"
+    while more:
+        more = content.read(BLOCK)
+        block += more or (b"\n" if block[-1:] not in (b"", b"\n") else b"")
+        rows, block = _clear_rows(block, width, delimiter)
+        if block and (not more or len(block) > LONGEST_LINE):
+            raise Doubt  # a quote that does not end, or a very long line
+        yield rows.decode("latin-1").encode() if latin and not rows.isascii() else rows
 
 
-def _verified(
-    content: io.BufferedReader, width: int, delimiter: str, latin: bool
-) -> Iterator[bytes]:
-    """Blocks of whole rows, a line feed after each, with a field for every column."""
-    rest = b""
-    while True:
-        block = content.read(BLOCK)
-        last = not block
-        block = rest + block
-        if last and block and not block.endswith(b"\n"):
-            block += b"\n"
-        if not block:
-            return
-        if b"\0" in block:
-            raise Doubt
-        block, rest = _rows_of(block, width, ord(delimiter))
-        if not block:
-            if last or len(rest) > BLOCK:
-                raise Doubt  # a quote that does not end, or a very long line
-            continue
-        if latin:
-            yield block.decode("latin-1").encode()
-        else:
-            if not block.isascii():
-                block.decode()
-            yield block
-        if last:
-            if rest:
-                raise Doubt
-            return
-
-
-def _rows_of(block: bytes, width: int, delimiter: int) -> tuple[bytes, bytes]:
-    """The whole rows at the beginning of a block, and what follows."""
+def _clear_rows(block: bytes, width: int, delimiter: int) -> tuple[bytes, bytes]:
+    """The whole rows at the beginning of a block, with line feeds at their ends, and the rest."""
     data = np.frombuffer(block, np.uint8)
-    line_ends, separators, returns = data == 10, data == delimiter, None
-    if b"\r" in block:
-        returns = data == 13
-    quotes = data == 34 if b'"' in block else None
-    if quotes is not None:
+    quotes, ends, separators, returns = (data == sign for sign in (34, 10, delimiter, 13))
+    if b'"' in block:
         outside = ~np.logical_xor.accumulate(quotes)
-        line_ends &= outside
-        separators &= outside
-        if returns is not None:
-            returns &= outside
-    lines = np.flatnonzero(line_ends)
+        ends, separators, returns = ends & outside, separators & outside, returns & outside
+    lines = np.flatnonzero(ends)
     if not len(lines):
         return b"", block
     cut = int(lines[-1]) + 1
-    if np.diff(lines, prepend=-1).max() > LONGEST:
-        raise Doubt
-    if quotes is not None:
-        places = np.flatnonzero(quotes[:cut])
-        # Of each two, the first begins a field or follows a doubled quote, and the other ends one.
-        # Before the block, there is a line end.
-        before = np.where(places[::2] > 0, data[places[::2] - 1], 10)
-        after = data[places[1::2] + 1]
-        for beside, allowed in ((before, (delimiter, 10, 34)), (after, (delimiter, 10, 13, 34))):
-            if not np.isin(beside, allowed).all():
-                raise Doubt
-    found = np.flatnonzero(returns[:cut]) if returns is not None else lines[:0]
-    if (data[found + 1] != 10).any():
-        raise Doubt
-    whole = block[:cut]
-    if len(found):
-        # DuckDB has been seen to run rows together where it expects CR LF.
-        whole = np.delete(data[:cut], found).tobytes()
+    marks, fields, removed = (np.flatnonzero(m[:cut]) for m in (quotes, separators, returns))
+    # Of each two quotes, the first begins a field or follows a doubled one, and the other ends a
+    # field or is doubled itself. Before the block there is a line feed, as at its end.
+    before, after = np.where(marks[::2], data[marks[::2] - 1], 10), data[marks[1::2] + 1]
+    clear: Any = np.isin(before, (delimiter, 10, 34)).all()
+    clear &= np.isin(after, (delimiter, 10, 13, 34)).all() and (data[removed + 1] == 10).all()
+    rows = np.delete(data[:cut], removed).tobytes() if len(removed) else block[:cut]
     if width == 1:
-        if separators[:cut].any() or np.diff(lines, prepend=-1).min() < 2 + bool(len(found)):
-            raise Doubt
-    else:
-        found = np.flatnonzero(separators[:cut])
-        if len(found) != len(lines) * (width - 1):
-            raise Doubt
-        table = found.reshape(-1, width - 1)
-        if (table[:, -1] > lines).any() or (table[1:, 0] < lines[:-1]).any():
-            raise Doubt
-    return whole, block[cut:]
+        clear &= not len(fields) and not rows.startswith(b"\n") and b"\n\n" not in rows
+    elif clear := clear and len(fields) == len(lines) * (width - 1):
+        table = fields.reshape(-1, width - 1)
+        clear = (table[:, -1] < lines).all() and (table[1:, 0] > lines[:-1]).all()
+    if not clear or b"\0" in rows or rows.startswith(BOM):
+        raise Doubt
+    return rows, block[cut:]
 
 
-def spooled(content: IO[bytes]) -> IO[bytes]:
-    """A file without a name that holds the rest of another."""
-    copy = tempfile.TemporaryFile()  # noqa: SIM115
-    while block := content.read(BLOCK):
-        copy.write(block)
-    copy.seek(0)
-    return copy
+# ---------------------------------------------------------------- JSON
+
+
+class Json:
+    """Objects in JSON, one on each line or all of them in an array, of one or several files.
+
+    DuckDB's reader refuses what is no object, and a key that is there twice.
+    """
+
+    piped = True
+
+    def __init__(self, file: File, needed: list[str], start: str) -> None:
+        self.files, self.name, self._array = [file], file.name, "[" in start[: start.index("{")]
+        try:
+            self.columns = [*json.JSONDecoder().raw_decode(start, start.index("{"))[0]]
+        except (ValueError, RecursionError):
+            raise CountingError(f"{self.name} begins like JSON, but is none") from None
+        self._keys = [self.columns[position(self, column)] for column in needed]
+
+    def goes_on_with(self, other: Any) -> bool:
+        """Whether the objects of another table may follow these."""
+        return isinstance(other, Json) and not (self._array or other._array)
+
+    def relation(self, names: list[str], path: str, number: int | None) -> str:
+        """How DuckDB reads what `blocks` gives; lists and objects are no values."""
+        keys = [*dict.fromkeys(self._keys)]
+        columns = [f"j{keys.index(key)}" for key in self._keys]
+        read = numbered(number, "object") + [
+            f"CASE WHEN LEFT({value}, 1) IN ('[', '{{') OR CONTAINS({value}, '\\u0000') "
+            f"THEN NULL ELSE {value} ->> '$' END"
+            for value in columns
+        ]
+        pairs = ", ".join(
+            f"{value} AS {name}"
+            for value, name in zip([*numbered(number, "object"), *read], names, strict=True)
+        )
+        types = ", ".join(f"{literal(key)}: 'JSON'" for key in keys)
+        form = "array" if self._array else "newline_delimited"
+        return (
+            f"SELECT {pairs} FROM read_json('{path}', columns={{{types}}}, format='{form}') "
+            f"AS objects({', '.join(dict.fromkeys(columns))})"
+        )
+
+    def blocks(self, placed: bool) -> Iterator[bytes]:
+        """The files as they are."""
+        for file in self.files:
+            with unpacked(file) as content:
+                yield from iter(functools.partial(content.read, BLOCK), b"")
+                yield b"\n"
+
+    def unreadable(self, said: str) -> str:
+        """What to say where DuckDB finds fault with the objects."""
+        near = re.search(r"in (line|record/value) (\d+)", said)
+        place = f", near {near[1].partition('/')[0]} {near[2]}" if near else ""
+        return (
+            f"{self.name}{place}: not JSON as it must be, objects only, one on each line or all in "
+            "an array, and in each of them every key once"
+        )

@@ -12,19 +12,18 @@ but its temporary files.
 from __future__ import annotations
 
 import contextlib
-import csv
 import functools
 import glob
-import hashlib
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,13 +31,19 @@ from numpy.typing import NDArray
 
 from dp_topk._tables import (
     BLOCK,
+    JSON,
     CountingError,
     Doubt,
     File,
     Form,
+    Json,
     Text,
+    literal,
+    numbered,
     position,
+    printable,
     spooled,
+    start_of_text,
     unpacked,
 )
 from dp_topk.mechanisms._profile import LARGEST_COUNT
@@ -46,8 +51,11 @@ from dp_topk.mechanisms._profile import LARGEST_COUNT
 __all__ = ["CountingError", "Counts", "count_users", "query", "read_counts"]
 
 LEAST_MB = 200
-LONG = 4096  # bytes; values that are longer are compared by their SHA-256
-COUNT = r"\s*0*[0-9]{1,16}(\.00?)?\s*"
+LONG = 4096  # bytes; keys that are longer are compared by their SHA-256
+COUNT = r"0*[0-9]{1,16}(\.00?)?"
+FIRST_REPEATED = """SELECT place, item FROM (
+  SELECT *, ROW_NUMBER() OVER (PARTITION BY item ORDER BY LENGTH(place), place) AS time FROM rows
+) WHERE time > 1 ORDER BY LENGTH(place), place LIMIT 1"""
 
 # How the dialects write a name, a text type and MD5 as hexadecimal digits.
 DIALECTS = {
@@ -56,9 +64,6 @@ DIALECTS = {
     "bigquery": ("`", "STRING", "TO_HEX(MD5({}))"),
     "postgres": ('"', "TEXT", "md5({})"),
 }
-
-
-Check = Callable[[str, dict[str, str]], None]
 
 
 class Counts(NamedTuple):
@@ -172,17 +177,14 @@ def count_users(
     """
     statement = query("user", "item", "rows", max_items=max_items, salt=salt)
 
-    columns = {"user": (user, "key"), "item": (item, "key")}
+    columns = {"user": (user, "key"), "item": (item, "name")}
     listed = None if among is None else sorted(set(among))
-
-    def check(place: str, row: dict[str, str]) -> None:
-        for name, (column, _) in columns.items():
-            if not row[name]:
-                raise CountingError(f"{place}: no {name} in column {column!r}; every row needs one")
-
-    with Engine(source, memory_mb, progress) as engine:
-        found = engine.answer(columns, statement, lambda: check, among=listed)
-    return _counts(found["item"].tolist(), found["users"], listed)
+    found = answer(source, columns, statement, among=listed, memory_mb=memory_mb, progress=progress)
+    items, counts = found["item"].tolist(), found["users"].tolist()
+    if listed is not None:
+        known = dict(zip(items, counts, strict=True))
+        return Counts(listed, np.array([known.get(name, 0) for name in listed], np.int64))
+    return _in_order(items, counts)
 
 
 def read_counts(
@@ -206,55 +208,16 @@ def read_counts(
     -------
     Counts
     """
-
-    def checks() -> Check:
-        seen: set[str] = set()
-
-        def check(place: str, row: dict[str, str]) -> None:
-            if not row["item"]:
-                raise CountingError(f"{place}: no item in column {item!r}; every row needs one")
-            if row["item"] in seen:
-                raise CountingError(
-                    f"{place}: an item that an earlier row has; a count must stand in one row, "
-                    "since adding up two could count a user twice"
-                )
-            seen.add(row["item"])
-            checked_count(place, row["count"], count)
-
-        return check
-
-    def doubtful(found: dict[str, NDArray[Any]]) -> bool:
-        return len(set(found["item"])) < len(found["item"])
-
-    with Engine(source, memory_mb, progress) as engine:
-        columns = {"item": (item, "key"), "count": (count, "count")}
-        statement = "SELECT CAST(item AS VARCHAR) AS item, count AS users FROM rows"
-        found = engine.answer(columns, statement, checks, doubtful=doubtful)
-    return _counts(found["item"].tolist(), found["users"], None)
+    columns = {"item": (item, "name"), "count": (count, "count")}
+    statement = """SELECT CAST(item AS VARCHAR) AS item, MAX(count) AS users, COUNT(*) AS times
+FROM rows GROUP BY item"""
+    found = answer(source, columns, statement, once=True, memory_mb=memory_mb, progress=progress)
+    return _in_order(found["item"].tolist(), found["users"].tolist())
 
 
-def _counts(items: list[str], counts: NDArray[Any], among: list[str] | None) -> Counts:
-    if among is not None:
-        known = dict(zip(items, counts.tolist(), strict=True))
-        return Counts(among, np.array([known.get(item, 0) for item in among], np.int64))
+def _in_order(items: list[str], counts: list[int]) -> Counts:
     order = sorted(range(len(items)), key=items.__getitem__)
-    return Counts([items[place] for place in order], counts.astype(np.int64)[order])
-
-
-def checked_count(place: str, text: str, column: str) -> int:
-    """A count in a row; a sentence where it is none."""
-    digits, _, zeros = text.strip().partition(".")
-    whole = digits.isascii() and digits.isdigit() and "." + zeros in (".", ".0", ".00")
-    whole = whole and (bool(zeros) or "." not in text)
-    if whole and int(digits[-20:]) <= LARGEST_COUNT and not digits[:-20].strip("0"):
-        return int(digits[-20:])
-    thousand = digits.isdigit() and len(zeros) > 2 and not zeros.strip("0")
-    raise CountingError(
-        f"{place}: something else than a count in column {column!r}; it must be a whole "
-        f"number from 0 to {LARGEST_COUNT} (2^53) without separators"
-        f"{' (1.000 may be a thousand)' if thousand else ''}",
-        f"; it is {text[:40]!r}",
-    )
+    return Counts([items[at] for at in order], np.array(counts, np.int64)[order])
 
 
 def _quoted(name: str, mark: str = '"') -> str:
@@ -263,141 +226,171 @@ def _quoted(name: str, mark: str = '"') -> str:
     return mark + name.replace(mark, mark + mark) + mark
 
 
-# ---------------------------------------------------------------- DuckDB
+# ---------------------------------------------------------------- questions to DuckDB
 
 
-class Engine:
-    """DuckDB, and the rows of a source.
+def answer(
+    source: Any,
+    columns: dict[str, tuple[str, str]],
+    statement: str,
+    *,
+    skip: int = 0,
+    where: dict[str, str] | None = None,
+    among: list[str] | None = None,
+    once: bool = False,
+    form: Form | None = None,
+    memory_mb: int | None = None,
+    progress: bool = False,
+) -> dict[str, NDArray[Any]]:
+    """What a SELECT from `rows` gives, each column as an array.
 
-    Parameters
-    ----------
-    source, memory_mb, progress
-        As in `count_users`; a `File` also serves as a source.
-    form : Form, optional
-        What is known of text files beforehand.
-    any_bytes : bool
-        Names need not be UTF-8, because no name is in the answer.
+    columns: for each column of `rows`, the column of the source and what it holds: a "name" or a
+    "key", which must not be empty (a key is only compared); a "count"; or any "text".
+    skip, where: rows that are left out before anything else, by number and by values.
+    among: the values of `item` to which rows are limited.
+    once: no two rows may have the same `item`; the statement counts them as `times`.
+    form: what is known of text files beforehand.
     """
+    with contextlib.ExitStack() as stack:
+        engine = _Engine(source, form or Form(), memory_mb, progress, stack)
+        tables = engine.tables([column for column, _ in columns.values()])
+        question = _Question(columns, skip, where or {}, among)
+        with contextlib.suppress(Doubt):
+            found = engine.asked(tables, question, statement)
+            if not once or (found["times"] < 2).all():
+                return found
+        # Something is wrong or hard to read: once more, slowly, with the place of every row.
+        question = question._replace(placed=True)
+        if once:
+            again = engine.asked(tables, question, FIRST_REPEATED)
+            for place, item in zip(again["place"], again["item"], strict=True):
+                raise engine.fault(tables, question, "once", "item", place, item)
+        return engine.asked(tables, question, statement)
+
+
+class _Question(NamedTuple):
+    """Which columns and rows are asked for; see `answer`."""
+
+    columns: dict[str, tuple[str, str]]
+    skip: int
+    where: dict[str, str]
+    among: list[str] | None
+    placed: bool = False  # there is a column `place`, which errors name
+
+    def names(self) -> list[str]:
+        """The columns of the tables that are read."""
+        return [_quoted(name) for name in (["place"] if self.placed else []) + [*self.columns]]
+
+    def sql(self, raw: str, types: Iterable[str]) -> str:
+        """The SELECT that makes `rows` of what was read; the values in `where` are parameters."""
+        if self.skip:
+            raw = f"SELECT * FROM ({raw}) AS whole OFFSET {self.skip}"
+        read = ["place"] if self.placed else []
+        for (name, (_, kind)), type_ in zip(self.columns.items(), types, strict=True):
+            if name not in self.where:
+                read.append(f"{self._value(name, kind, type_)} AS {_quoted(name)}")
+        tests = [f"COALESCE(CAST({_quoted(name)} AS VARCHAR), '') = ?" for name in self.where]
+        sql = f"SELECT {', '.join(read)} FROM ({raw}) AS raw WHERE {' AND '.join(['true', *tests])}"
+        if self.among is not None:
+            sql = f"SELECT * FROM ({sql}) AS read WHERE CAST(item AS VARCHAR) IN (FROM among)"
+        return sql
+
+    def _value(self, name: str, kind: str, type_: str) -> str:
+        """The SQL of a value, which fails where the value is not right."""
+        column, error = _quoted(name), "error('fault')"
+        if self.placed:
+            parts = f"'{kind}', '{name}', place, COALESCE(CAST({column} AS VARCHAR), '')"
+            error = f"error('fault' || CONCAT_WS(CHR(31), '', {parts}))"
+        if kind == "text":
+            return f"COALESCE(CAST({column} AS VARCHAR), '')"
+        if kind == "count":
+            text = f"TRIM(CAST({column} AS VARCHAR), ' \t\r\n\v\f')"
+            number = f"CAST(SPLIT_PART({text}, '.', 1) AS HUGEINT)"
+            return (
+                f"CASE WHEN REGEXP_FULL_MATCH({text}, '{COUNT}') AND {number} <= {LARGEST_COUNT} "
+                f"THEN CAST({number} AS BIGINT) ELSE {error} END"
+            )
+        if type_ != "VARCHAR":
+            return f"CASE WHEN {column} IS NULL THEN {error} ELSE {column} END"
+        digest = f"WHEN STRLEN({column}) > {LONG} THEN CHR(0) || SHA256({column})"
+        return (
+            f"CASE WHEN {column} IS NULL OR {column} = '' THEN {error} "
+            f"{digest if kind == 'key' else ''} ELSE {column} END"
+        )
+
+
+class _Engine:
+    """DuckDB, and the rows of a source."""
 
     def __init__(
         self,
         source: Any,
-        memory_mb: int | None = None,
-        progress: bool = False,
-        form: Form | None = None,
-        any_bytes: bool = False,
+        form: Form,
+        memory_mb: int | None,
+        progress: bool,
+        stack: contextlib.ExitStack,
     ) -> None:
-        self._source, self._form, self._any_bytes = source, form or Form(), any_bytes
-        self._memory = _memory_mb(memory_mb)
+        self._source, self._form, self._memory = source, form, _memory_mb(memory_mb)
         self._progress = progress and sys.stderr.isatty()
+        self._stack, self._duckdb = stack, _duckdb()
+        self._folder = stack.enter_context(_spill_folder())
         self._database, self._in_memory = ":memory:", None
-        self._parquet: list[Any] = []
-        self._sizes: dict[str, int] = {}  # of the files, in bytes
-        self._opened: dict[str, Any] = {}
-        self._stack = contextlib.ExitStack()
+        self._parquet: list[str] = []
+        self._opened: dict[str, Any] = {}  # the files of this attempt
+        self._sizes: dict[str, int] = {}  # of all files, in bytes
 
-    def __enter__(self) -> Engine:
-        self._duckdb = _duckdb()
-        self._folder = self._stack.enter_context(_spill_folder())
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self._stack.close()
-
-    def answer(
-        self,
-        columns: dict[str, tuple[str, str]],
-        statement: str,
-        checks: Callable[[], Check],
-        *,
-        skip: int = 0,
-        where: dict[str, str] | None = None,
-        among: list[str] | None = None,
-        doubtful: Callable[[dict[str, NDArray[Any]]], bool] = lambda found: False,
-    ) -> dict[str, NDArray[Any]]:
-        """What a SELECT from `rows` gives, each column as an array.
-
-        columns: for each column of `rows`, the column of the source and what it is: a "key",
-        which must not be empty; a "count"; or any "text".
-        checks: gives a function that raises CountingError for a row that is not right.
-        skip, where: rows that are left out before anything else, by number and by value.
-        among: the values of `item` to which rows are limited.
-        doubtful: whether an answer shows that something is wrong with a row.
-        """
-        tables = self._tables([column for column, _ in columns.values()])
-        for table in tables:
-            table.places = [position(table, column) for column, _ in columns.values()]
-        narrow = _Narrow(skip, where or {}, among)
-        check, latin = None, False
-        while True:
-            try:
-                found = self._asked(tables, columns, statement, narrow, check, latin)
-                if not doubtful(found):
-                    return self._whole(found, tables, columns)
-            except (UnicodeDecodeError, UnicodeEncodeError) as error:
-                if self._any_bytes and not latin:
-                    check, latin = None, True
-                    continue
-                if check is not None:
-                    raise CountingError(f"{error.reason}; save the file as UTF-8") from None
-            except Doubt:
-                pass
-            if check is not None:
-                raise CountingError(f"{tables[0].name} cannot be counted by DuckDB")
-            check = checks()
-
-    def _asked(
-        self,
-        tables: list[Any],
-        columns: dict[str, tuple[str, str]],
-        statement: str,
-        narrow: _Narrow,
-        check: Check | None,
-        latin: bool,
-    ) -> dict[str, NDArray[Any]]:
-        """The answer; with a check, from rows that Python has read one by one."""
+    def asked(self, tables: list[Any], question: _Question, statement: str) -> dict[str, Any]:
+        """The answer from the tables; Doubt where it needs the places of rows."""
         self._opened.clear()
+        placed = question.placed
         with contextlib.ExitStack() as stack:
-            feeds = {}
-            for table in tables:
-                if isinstance(table, Text):
-                    table.latin = latin
-                    feeds[table] = stack.enter_context(_Feed(table, columns, check))
-            con = stack.enter_context(self._connected([feed.path for feed in feeds.values()]))
-            typed = [table for table in tables if table not in feeds]
-            if check:
-                for table in typed:
-                    for place, row in table.rows(con):
-                        check(place, dict(zip(columns, row, strict=True)))
-            raw = " UNION ALL ".join(feeds.get(table, table).relation(columns) for table in tables)
-            types = ["VARCHAR"] * len(columns)
-            if typed:
-                types = [str(kind) for kind in con.sql(raw).types]
-            sql, parameters = narrow.applied(con, raw, columns, types, latin)
+            pipes = {table: _Pipe(table.blocks(placed)) for table in tables if table.piped}
+            for pipe in pipes.values():
+                stack.callback(pipe.close)
+            paths = {table: pipe.path for table, pipe in pipes.items()}
+            con = stack.enter_context(self._connected(paths.values()))
+            raw = " UNION ALL ".join(
+                table.relation(question.names(), paths.get(table, ""), at if placed else None)
+                for at, table in enumerate(tables)
+            )
+            types = ["VARCHAR"] * len(question.columns)
+            if len(pipes) < len(tables):
+                types = [str(kind) for kind in con.sql(raw).types][-len(types) :]
+            if question.among is not None:
+                con.execute("CREATE TEMP TABLE among AS SELECT UNNEST(?)", [question.among])
             if self._progress:
-                total = 0 if feeds else con.sql(f"SELECT COUNT(*) FROM ({raw})").fetchone()[0]
-                stack.enter_context(self._shown(con, [*feeds.values()], total))
-            problem = None
-            for feed in feeds.values():
-                feed.start(con)
+                total = 0 if pipes else con.sql(f"SELECT COUNT(*) FROM ({raw})").fetchone()[0]
+                stack.enter_context(self._shown(con, [*pipes.values()], total))
+            for pipe in pipes.values():
+                pipe.start(con)
+            values = [*question.where.values()]
+            if self._bytewise(tables):
+                values = [value.encode().decode("latin-1") for value in values]
+            problem, found = None, {}
             try:
-                answer = con.execute(f"WITH rows AS ({sql})\n{statement}", parameters).fetchnumpy()
+                sql = f"WITH rows AS ({question.sql(raw, types)})\n{statement}"
+                found = con.execute(sql, values).fetchnumpy()
             except self._duckdb.Error as error:
-                problem = error
-            for feed in feeds.values():
-                feed.close()
-            for feed in feeds.values():
-                if feed.error is not None and not isinstance(feed.error, BrokenPipeError):
-                    raise feed.error
+                problem = self._translated(error, tables, question)
+            for pipe in pipes.values():
+                pipe.close()
+                if pipe.error is not None:
+                    raise pipe.error
             if problem is not None:
-                raise self._translated(problem)
-            return answer
+                raise problem
+            return found
 
-    def _translated(self, error: Exception) -> Exception:
+    def _bytewise(self, tables: list[Any]) -> bool:
+        """Whether the rows have bytes in place of characters."""
+        return self._form.latin and isinstance(tables[0], Text)
+
+    def _translated(
+        self, error: Exception, tables: list[Any], question: _Question
+    ) -> BaseException:
         """The exception that says what happened, without what DuckDB says of rows."""
         said = str(error)
         if isinstance(error, self._duckdb.InterruptException):
-            return KeyboardInterrupt()  # type: ignore[return-value]
+            return KeyboardInterrupt()
         if "No space left" in said or "max_temp_directory_size" in said:
             return CountingError(
                 f"there is no room left for temporary files in {os.path.dirname(self._folder)}; "
@@ -407,142 +400,38 @@ class Engine:
             return CountingError(
                 f"{self._memory} MB of memory are too few to count these rows; allow more"
             )
-        return Doubt()
+        if not question.placed:
+            return Doubt()
+        if fault := re.search("fault\x1f(.*?)\x1f(.*?)\x1f(.*?)\x1f(.*)", said, re.DOTALL):
+            return self.fault(tables, question, *fault.groups())
+        table = next((table for table in tables if isinstance(table, Json)), tables[0])
+        return CountingError(table.unreadable(said))
 
-    def _whole(self, found: dict[str, Any], tables: list[Any], columns: Any) -> dict[str, Any]:
-        """The answer with long items in full, in place of what they were compared by."""
-        items = found.get("item")
-        if items is None or not any(item[0] == "\0" for item in items):
-            return found
-        names, at = {}, list(columns).index("item")
-        with self._connected() as con:
-            for table in tables:
-                is_text = isinstance(table, Text)
-                for _, row in table.rows() if is_text else table.rows(con):
-                    item = row[table.places[at] if is_text else at]
-                    if len(data := item.encode()) > LONG:
-                        names["\0" + hashlib.sha256(data).hexdigest()] = item
-        found["item"] = np.array([names.get(item, item) for item in items], object)
-        return found
-
-    # ------------------------------------------------------------ progress
-
-    @contextlib.contextmanager
-    def _shown(self, con: Any, feeds: list[_Feed], total: int) -> Iterator[None]:
-        """Show on the terminal how many rows were read, and how long the others may take.
-
-        total: how many rows there are, where nothing is fed.
-        """
-        done, began = threading.Event(), time.monotonic()
-
-        def show() -> None:
-            while not done.wait(0.5):
-                share = self._share() if feeds else max(0.0, con.query_progress() / 100)
-                rows = sum(feed.rows for feed in feeds) if feeds else round(share * total)
-                text = f"{rows:,} rows"
-                if share > 0:
-                    left = (time.monotonic() - began) * (1 - share) / share
-                    text += f", {share:.0%}, {left:.0f} s left"
-                print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
-
-        thread = threading.Thread(target=show, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join()
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-    def _share(self) -> float:
-        """How much of the files has been read; compressed ones as they are on disk."""
-        read = 0
-        for path, file in [*self._opened.items()]:
-            try:
-                read += file.tell()
-            except ValueError:  # closed
-                read += self._sizes[path]
-        return read / (sum(self._sizes.values()) or 1)
-
-    # ------------------------------------------------------------ sources
-
-    def _tables(self, needed: list[str]) -> list[Any]:
-        source = self._source
-        if isinstance(source, tuple) and len(source) == 2 and _is_database(source[0]):
-            self._database, table = os.fspath(source[0]), str(source[1])
-            relation = ".".join(map(_quoted, table.split(".")))
-            return [self._typed(f"table {table!r} of {self._database}", relation)]
-        if not isinstance(source, (str, os.PathLike, list, tuple, File)):
-            self._in_memory = source
-            return [self._typed("the table", "source")]
-        texts: list[Text] = []
-        names = []
-        for file in self._files(source):
-            with unpacked(file) as content:
-                start = content.peek(12)
-                if start.startswith(b"PAR1"):
-                    # DuckDB has to jump about in it, so it must be a plain file.
-                    plain = isinstance(getattr(content, "raw", None), io.FileIO)
-                    file_or_copy = content if plain else spooled(content)
-                    copy = os.dup(file_or_copy.fileno())
-                    self._stack.callback(os.close, copy)
-                    self._parquet.append(f"/dev/fd/{copy}")
-                    names.append(file.name)
-                    continue
-                if start[8:12] == b"DUCK":
-                    raise CountingError(f"{file.name} is a DuckDB database; name its table, too")
-            text = Text(file, needed, self._form)
-            alike = next((other for other in texts if other.alike(text)), None)
-            if alike is None:
-                texts.append(text)
-            else:
-                alike.files.append(file)
-        if not names:
-            return texts
-        relation = f"read_parquet({_listed(self._parquet)}, union_by_name=true)"
-        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        return [*texts, self._typed(names[0] + more, relation)]
-
-    def _typed(self, name: str, relation: str) -> _Typed:
-        try:
-            with self._connected() as con:
-                return _Typed(name, relation, con.sql(f"SELECT * FROM {relation} LIMIT 0").columns)
-        except self._duckdb.CatalogException:
-            raise CountingError(f"there is no {name}") from None
-        except self._duckdb.Error:
-            raise CountingError(f"{name} is cut short, damaged or of an unknown kind") from None
-
-    def _files(self, source: Any) -> Iterator[File]:
-        if isinstance(source, File):
-            yield source
-        elif isinstance(source, (list, tuple)):
-            if not source:
-                raise CountingError("there is no file to count; name at least one")
-            for one in source:
-                yield from self._files(one)
-        elif source == "-":
-            copy = self._stack.enter_context(spooled(sys.stdin.buffer))
-            yield File("standard input", lambda: _from_the_start(copy))
-        elif os.path.isdir(source):
-            names = sorted(name for name in os.listdir(source) if name[0] not in "._")
-            paths = [os.path.join(source, name) for name in names]
-            yield from self._files_or_none([path for path in paths if os.path.isfile(path)], source)
-        elif not os.path.exists(source) and glob.has_magic(os.fspath(source)):
-            yield from self._files_or_none(sorted(glob.glob(os.fspath(source))), source)
-        else:
-            path = os.fspath(source)
-            yield File(path, functools.partial(self._open, path))
-
-    def _open(self, path: str) -> Any:
-        opened = open(path, "rb", BLOCK)  # noqa: SIM115
-        self._opened[path], self._sizes[path] = opened, os.fstat(opened.fileno()).st_size
-        return opened
-
-    def _files_or_none(self, paths: list[str], source: Any) -> Iterator[File]:
-        if not paths:
-            raise CountingError(f"there is no file in {source}, or none that is called so")
-        for path in paths:
-            yield from self._files(path)
+    def fault(
+        self, tables: list[Any], question: _Question, kind: str, name: str, place: str, value: str
+    ) -> CountingError:
+        """What is wrong with a row, in one sentence."""
+        # SQL knows tables by their numbers, and never sees their names.
+        place = re.sub("^\x1e(\\d+)", lambda found: tables[int(found[1])].name, place)
+        if self._bytewise(tables):
+            value = value.encode("latin-1").decode("utf-8", "surrogateescape")
+        where = f"{place}: {{}} in column {question.columns[name][0]!r}; "
+        shown = f"; it is {printable(value[:40])!r}"
+        if kind == "once":
+            return CountingError(
+                f"{where.format(f'an {name} a second time')}a count must stand in one row, since "
+                "adding up two could count a user twice",
+                shown,
+            )
+        if kind == "count":
+            thousand = re.fullmatch("[0-9]+[.]000+", value)
+            return CountingError(
+                f"{where.format('something else than a count')}it must be a whole number from 0 to "
+                f"{LARGEST_COUNT} (2^53) without separators"
+                f"{' (1.000 may be a thousand)' if thousand else ''}",
+                shown,
+            )
+        return CountingError(f"{where.format(f'no {name}')}every row needs one")
 
     @contextlib.contextmanager
     def _connected(self, pipes: Iterable[str] = ()) -> Iterator[Any]:
@@ -569,168 +458,192 @@ class Engine:
                 con.execute(f"SET {setting}")
             yield con
 
+    @contextlib.contextmanager
+    def _shown(self, con: Any, pipes: list[_Pipe], total: int) -> Iterator[None]:
+        """Show on the terminal how many rows were read, and how long the others may take.
+
+        total: how many rows there are, where there is no pipe to count them.
+        """
+        done, began = threading.Event(), time.monotonic()
+
+        def show() -> None:
+            while not done.wait(0.5):
+                share = self._share() if pipes else max(0.0, con.query_progress() / 100)
+                rows = sum(pipe.rows for pipe in pipes) if pipes else round(share * total)
+                text = f"{rows:,} rows"
+                if share > 0:
+                    left = (time.monotonic() - began) * (1 - share) / share
+                    text += f", {share:.0%}, {left:.0f} s left"
+                print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
+
+        thread = threading.Thread(target=show, daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            done.set()
+            thread.join()
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+    def _share(self) -> float:
+        """How much of the files has been read; compressed ones as they are on disk."""
+        files = [*self._opened.items()]
+        read = sum(self._sizes[path] if file.closed else file.tell() for path, file in files)
+        return read / (sum(self._sizes.values()) or 1)
+
+    # ------------------------------------------------------------ sources
+
+    def tables(self, needed: list[str]) -> list[Any]:
+        """The source, as tables that have the columns that are needed."""
+        source = self._source
+        if isinstance(source, tuple) and len(source) == 2 and _is_database(source[0]):
+            self._database, table = os.fspath(source[0]), str(source[1])
+            relation = ".".join(map(_quoted, table.split(".")))
+            return [self._typed(f"table {table!r} of {self._database}", relation, needed)]
+        if not isinstance(source, (str, os.PathLike, list, tuple, File)):
+            self._in_memory = source
+            return [self._typed("the table", "source", needed)]
+        tables: list[Any] = []
+        names = []
+        for file in self._files(source):
+            with unpacked(file) as content:
+                start = content.peek(12)
+                if start.startswith(b"PAR1"):
+                    # DuckDB has to jump about in it, so it must be a plain file.
+                    plain = isinstance(getattr(content, "raw", None), io.FileIO)
+                    copy = content if plain else spooled(content)
+                    kept = os.dup(copy.fileno())
+                    self._stack.callback(os.close, kept)
+                    self._parquet.append(f"/dev/fd/{kept}")
+                    names.append(file.name)
+                    continue
+                if start[8:12] == b"DUCK":
+                    raise CountingError(f"{file.name} is a DuckDB database; name its table, too")
+                text = start_of_text(content, file.name)
+            is_json = not self._form.names and JSON.match(text)
+            read = Json(file, needed, text) if is_json else Text(file, needed, text, self._form)
+            alike = next((other for other in tables if other.goes_on_with(read)), None)
+            if alike:
+                alike.files.append(file)
+            else:
+                tables.append(read)
+        if names:
+            relation = f"read_parquet({_listed(self._parquet)}, union_by_name=true)"
+            more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+            tables.append(self._typed(names[0] + more, relation, needed))
+        return tables
+
+    def _typed(self, name: str, relation: str, needed: list[str]) -> _Typed:
+        try:
+            with self._connected() as con:
+                columns = con.sql(f"SELECT * FROM {relation} LIMIT 0").columns
+        except self._duckdb.CatalogException:
+            raise CountingError(f"there is no {name}") from None
+        except self._duckdb.Error:
+            raise CountingError(f"{name} is cut short, damaged or of an unknown kind") from None
+        return _Typed(name, relation, columns, needed)
+
+    def _files(self, source: Any) -> Iterator[File]:
+        if isinstance(source, File):
+            yield source
+            return
+        if isinstance(source, (list, tuple)):
+            files: list[Any] = [*source]
+        elif os.path.isdir(source):
+            files = [entry.path for entry in os.scandir(source) if entry.name[0] not in "._"]
+            files = sorted(filter(os.path.isfile, files))
+        elif not os.path.exists(source) and glob.has_magic(os.fspath(source)):
+            files = sorted(glob.glob(os.fspath(source)))
+        else:
+            path = os.fspath(source)
+            if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
+                yield self._copied(path)
+            else:
+                yield File(path, functools.partial(self._open, path))
+            return
+        if not files:
+            raise CountingError(f"there is no file in {source}, or none that is called so")
+        for file in files:
+            yield from self._files(file)
+
+    def _copied(self, path: str) -> File:
+        """A copy of a pipe, which can be read only once."""
+        with sys.stdin.buffer if path == "-" else open(path, "rb") as pipe:
+            copy = self._stack.enter_context(spooled(pipe))
+
+        @contextlib.contextmanager
+        def from_the_start() -> Iterator[Any]:
+            copy.seek(0)
+            yield copy
+
+        return File("standard input" if path == "-" else path, from_the_start)
+
+    def _open(self, path: str) -> Any:
+        opened = open(path, "rb", BLOCK)  # noqa: SIM115
+        self._opened[path], self._sizes[path] = opened, os.fstat(opened.fileno()).st_size
+        return opened
+
 
 class _Typed:
     """A table whose columns have types: Parquet, in memory or in a database."""
 
-    def __init__(self, name: str, source: str, columns: list[str]) -> None:
+    piped = False
+
+    def __init__(self, name: str, source: str, columns: list[str], needed: list[str]) -> None:
         self.name, self.columns, self._source = name, columns, source
-        self.places: list[int] = []
+        self._needed = [_quoted(columns[position(self, column)]) for column in needed]
 
-    def relation(self, columns: Iterable[str]) -> str:
-        """The columns that are read, by the names that `rows` gives them."""
-        names = zip(self.places, columns, strict=True)
-        read = ", ".join(f"{_quoted(self.columns[at])} AS {_quoted(name)}" for at, name in names)
-        return f"SELECT {read} FROM {self._source}"
+    def relation(self, names: list[str], path: str, number: int | None) -> str:
+        """The columns that are read, by the names that they have here."""
+        pairs = zip([*numbered(number, "row"), *self._needed], names, strict=True)
+        return f"SELECT {', '.join(f'{a} AS {b}' for a, b in pairs)} FROM {self._source}"
 
-    def rows(self, con: Any) -> Iterator[tuple[str, list[str]]]:
-        """Where each row is, and its fields as text."""
-        read = ", ".join(f"CAST({_quoted(self.columns[at])} AS VARCHAR)" for at in self.places)
-        rows, done = con.execute(f"SELECT {read} FROM {self._source}"), 0
-        while batch := rows.fetchmany(10_000):
-            for row in batch:
-                done += 1
-                yield f"{self.name}, row {done}", [value or "" for value in row]
+    def unreadable(self, said: str) -> str:
+        """What to say where DuckDB finds fault with the file."""
+        return f"{self.name} is cut short or damaged"
 
 
-class _Narrow(NamedTuple):
-    """Which rows count, and how their values are understood."""
+class _Pipe:
+    """A pipe to DuckDB that a thread fills with blocks of bytes."""
 
-    skip: int
-    where: dict[str, str]
-    among: list[str] | None
-
-    def applied(
-        self, con: Any, raw: str, columns: dict[str, tuple[str, str]], types: list[str], latin: bool
-    ) -> tuple[str, list[str]]:
-        """The SELECT that makes `rows`, and its parameters."""
-        if self.skip:
-            raw = f"SELECT * FROM ({raw}) AS whole OFFSET {self.skip}"
-        tests = [f"COALESCE(CAST({_quoted(name)} AS VARCHAR), '') = ?" for name in self.where]
-        chosen = f" WHERE {' AND '.join(tests)}" if tests else ""
-        read = ", ".join(
-            f"{_expression(name, kind, type_)} AS {_quoted(name)}"
-            for (name, (_, kind)), type_ in zip(columns.items(), types, strict=True)
-            if name not in self.where
-        )
-        sql = f"SELECT {read} FROM ({raw}) AS raw{chosen}"
-        if self.among is not None:
-            key = _expression("item", "key", "VARCHAR")
-            listed = f"SELECT {key} AS item FROM UNNEST(?) AS listed(item)"
-            con.execute(f"CREATE TEMP TABLE among AS {listed}", [self.among])
-            sql = f"SELECT * FROM ({sql}) AS read WHERE CAST(item AS VARCHAR) IN (FROM among)"
-        values = self.where.values()
-        return sql, [value.encode().decode("latin-1") if latin else value for value in values]
-
-
-def _expression(name: str, kind: str, type_: str) -> str:
-    """The SQL of a value, which fails where the value is not right."""
-    column = _quoted(name)
-    if kind == "text":
-        return f"COALESCE(CAST({column} AS VARCHAR), '')"
-    if kind == "count":
-        if type_ != "VARCHAR":
-            column = f"CAST({column} AS VARCHAR)"
-        number = f"CAST(SPLIT_PART(TRIM({column}, E' \\t\\r\\n\\v\\f'), '.', 1) AS HUGEINT)"
-        return (
-            f"CASE WHEN REGEXP_FULL_MATCH({column}, '{COUNT}') AND {number} <= {LARGEST_COUNT} "
-            f"THEN CAST({number} AS BIGINT) ELSE error('count') END"
-        )
-    if type_ == "VARCHAR":
-        return (
-            f"CASE WHEN STRLEN({column}) BETWEEN 1 AND {LONG} THEN {column} "
-            f"WHEN {column} <> '' THEN CHR(0) || SHA256({column}) ELSE error('empty') END"
-        )
-    return f"CASE WHEN {column} IS NULL THEN error('empty') ELSE {column} END"
-
-
-class _Feed:
-    """A pipe to DuckDB that a thread fills with the rows of a text."""
-
-    def __init__(self, text: Text, columns: Iterable[str], check: Check | None) -> None:
-        self._text, self._columns, self._check = text, list(columns), check
-        self.error: BaseException | None = None
-        self.rows = 0
+    def __init__(self, blocks: Iterator[bytes]) -> None:
         self._reader, self._writer = os.pipe()
-        self.path = f"/dev/fd/{self._reader}"
+        self.path, self._blocks, self.rows = f"/dev/fd/{self._reader}", blocks, 0
+        self.error: BaseException | None = None
         self._thread: threading.Thread | None = None
-
-    def relation(self, columns: Iterable[str]) -> str:
-        """The columns that are read, by the names that `rows` gives them."""
-        width = len(self._columns) if self._check else len(self._text.columns)
-        places = range(width) if self._check else self._text.places
-        names = zip(places, columns, strict=True)
-        read = ", ".join(f"c{place} AS {_quoted(name)}" for place, name in names)
-        types = ", ".join(f"'c{place}': 'VARCHAR'" for place in range(width))
-        delimiter = _literal("," if self._check else self._text.delimiter)
-        return (
-            f"SELECT {read} FROM read_csv('{self.path}', columns={{{types}}}, auto_detect=false, "
-            f"header=false, delim={delimiter}, quote='\"', escape='\"', new_line='\\n', "
-            "strict_mode=true, buffer_size=8388608, max_line_size=2097152)"
-        )
-
-    def __enter__(self) -> _Feed:
-        return self
-
-    def __exit__(self, *raised: Any) -> None:
-        self.close()
 
     def start(self, con: Any) -> None:
         """Fill the pipe, and stop DuckDB where that cannot be done."""
         self._thread = threading.Thread(target=self._fill, args=[con], daemon=True)
         self._thread.start()
 
-    def close(self) -> None:
-        """Let the thread end, also where DuckDB did not read all."""
-        if self._reader < 0:
-            return
-        os.close(self._reader)
-        self._reader = -1
-        if self._thread is None:
-            os.close(self._writer)
-        else:
-            self._thread.join()
-
     def _fill(self, con: Any) -> None:
         try:
             with open(self._writer, "wb", 0) as pipe:
-                for block in self._checked() if self._check else self._text.blocks():
+                for block in self._blocks:
                     self.rows += block.count(b"\n")
                     view = memoryview(block)
                     while view:
                         view = view[pipe.write(view) :]
+        except BrokenPipeError:
+            pass  # DuckDB has read enough, and says why
         except BaseException as error:
             self.error = error
-            if not isinstance(error, BrokenPipeError):
-                con.interrupt()
+            con.interrupt()
 
-    def _checked(self) -> Iterator[bytes]:
-        """The columns that are read, written so that there is one way to understand them."""
-        text = io.StringIO()
-        writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
-        for place, row in self._text.rows():
-            row = [row[at] for at in self._text.places]
-            try:
-                "".join(row).encode()
-            except UnicodeEncodeError as error:
-                error.reason = f"{place}: bytes that are not UTF-8"
-                raise
-            if self._check is not None:
-                self._check(place, dict(zip(self._columns, row, strict=True)))
-            writer.writerow(row)
-            if text.tell() > BLOCK:
-                yield text.getvalue().encode()
-                text.seek(0)
-                text.truncate()
-        yield text.getvalue().encode()
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    def close(self) -> None:
+        """Let the thread end, also where DuckDB did not read all."""
+        if self._reader >= 0:
+            os.close(self._reader)
+            self._reader = -1
+            if self._thread is None:
+                os.close(self._writer)
+            else:
+                self._thread.join()
 
 
 def _listed(texts: Iterable[str]) -> str:
-    return f"[{', '.join(map(_literal, texts))}]"
+    return f"[{', '.join(map(literal, texts))}]"
 
 
 def _is_database(path: Any) -> bool:
@@ -739,12 +652,6 @@ def _is_database(path: Any) -> bool:
             return file.read(12)[8:] == b"DUCK"
     except (OSError, TypeError):
         return False
-
-
-@contextlib.contextmanager
-def _from_the_start(copy: Any) -> Iterator[Any]:
-    copy.seek(0)
-    yield copy
 
 
 def _memory_mb(asked: int | None) -> int:

@@ -1,5 +1,6 @@
 """Counting users: the same answer from every kind of source, or a sentence that names the row."""
 
+import contextlib
 import gzip
 import io
 import os
@@ -14,7 +15,8 @@ import numpy as np
 import pandas
 import pytest
 
-from dp_topk.counting import CountingError, Engine, _Feed, count_users, read_counts
+from dp_topk._tables import Form
+from dp_topk.counting import CountingError, _Engine, _Pipe, count_users, read_counts
 
 ROOT = Path(__file__).parents[2]
 ROWS = "user,item\nann,fig\nann,fig\nbob,fig\nann,plum\n"
@@ -203,8 +205,9 @@ def test_rows_that_are_not_right(refused, text, sentence):
 def test_duckdb_reaches_nothing_but_what_it_was_given(tmp_path):
     database(tmp_path / "other.db", tmp_path / "rows.parquet", tmp_path / "other.parquet")
     (tmp_path / "other.csv").write_text(ROWS)
-    with Engine(tmp_path / "rows.parquet") as engine:
-        (table,) = engine._tables(["user", "item"])
+    with contextlib.ExitStack() as stack:
+        engine = _Engine(tmp_path / "rows.parquet", Form(), None, False, stack)
+        (table,) = engine.tables(["user", "item"])
         with engine._connected() as con:
             assert table.name.endswith("rows.parquet")
             assert len(list(con.sql(f"FROM {table._source}").fetchall())) == 4
@@ -240,7 +243,7 @@ def test_temporary_files_are_private_and_disappear(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     pairs = {"user": np.arange(3_000_000) // 2, "item": np.arange(3_000_000) % 1000}
     modes, spilled = set(), []
-    execute = Engine._asked
+    execute = _Engine.asked
 
     def watched(self, *arguments):
         modes.add(os.stat(self._folder).st_mode & 0o777)
@@ -259,7 +262,7 @@ def test_temporary_files_are_private_and_disappear(tmp_path, monkeypatch):
             done.set()
             thread.join()
 
-    monkeypatch.setattr(Engine, "_asked", watched)
+    monkeypatch.setattr(_Engine, "asked", watched)
     found = count_users(pandas.DataFrame(pairs), "user", "item")
     assert found.counts.tolist() == [3000] * 1000
     assert modes == {0o700}
@@ -316,13 +319,13 @@ def test_progress_is_shown_on_a_terminal_only(counted, monkeypatch, capfd):
     assert capfd.readouterr() == ("", "")
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    fill = _Feed._fill
+    fill = _Pipe._fill
 
     def slow(self, con):
         fill(self, con)
         terminal.shown.wait(60)
 
-    monkeypatch.setattr(_Feed, "_fill", slow)
+    monkeypatch.setattr(_Pipe, "_fill", slow)
     assert counted(ROWS, progress=True) == COUNTED
     assert "\r4 rows, 100%, 0 s left" in terminal.getvalue()
     assert terminal.getvalue().endswith("\r\x1b[K")

@@ -8,8 +8,8 @@ import functools
 
 import numpy as np
 
-from dp_topk._tables import CountingError, File, Form, printable
-from dp_topk.counting import Engine, checked_count, query
+from dp_topk._tables import CountingError, File, Form
+from dp_topk.counting import answer, query
 from workflow.scripts.common import InputError
 from workflow.scripts.data.originals import linked, open_original, verify
 from workflow.scripts.data.profiles import (
@@ -74,17 +74,18 @@ def counts_of(file, how, memory_mb=None):
     filters = how.get("where") or {}
     where = {f"where {number}": str(value) for number, value in enumerate(filters.values())}
     texts = zip(where, ((column, "text") for column in filters), strict=True)
-    form = Form(how.get("delimiter"), how.get("names"), how.get("absorb"), loose=True)
+    form = Form(how.get("delimiter"), how.get("names"), how.get("absorb"), loose=True, latin=True)
     try:
-        with Engine(file, memory_mb, form=form, any_bytes=True) as engine:
-            found = engine.answer(
-                columns | dict(texts),
-                statement,
-                functools.partial(_check, columns, how.get("skip") or 0, where),
-                skip=how.get("skip") or 0,
-                where=where,
-                doubtful=lambda found: "times" in found and (found["times"] > 1).any(),
-            )
+        found = answer(
+            file,
+            columns | dict(texts),
+            statement,
+            skip=how.get("skip") or 0,
+            where=where,
+            once=bool(how.get("item")),
+            form=form,
+            memory_mb=memory_mb,
+        )
     except CountingError as error:
         raise InputError(f"{error}{error.shown}") from None
     if not len(found["n"]):
@@ -102,32 +103,6 @@ def _columns(how):
     if how.get("rows_per"):
         named = {"item": (how["rows_per"], "key"), "user": (how.get("distinct"), "key")}
     return {name: about for name, about in named.items() if about[0]}
-
-
-def _check(columns, skip, where):
-    """A function that refuses a row which is not right; it is called for every row in turn."""
-    seen, rows = set(), 0
-
-    def check(place, row):
-        nonlocal rows
-        rows += 1
-        if rows <= skip or any(row[name] != value for name, value in where.items()):
-            return
-        for name, (column, kind) in columns.items():
-            if kind == "count":
-                checked_count(place, row[name], column)
-            elif not row[name]:
-                raise CountingError(f"{place}: nothing in column {column!r}; every row needs it")
-        if "n" in columns and "item" in columns:
-            if row["item"] in seen:
-                raise CountingError(
-                    f"{place}: an item a second time in column {columns['item'][0]!r}; each must "
-                    "have one row (take away `item` if these are different items)",
-                    f"; it is {printable(row['item'][:40])!r}",
-                )
-            seen.add(row["item"])
-
-    return check
 
 
 def make_counts(
