@@ -2,10 +2,12 @@
 
 DuckDB's own reader of CSV cannot be left alone with a file. Version 2.0 at its strictest skips
 empty lines, takes blanks off around quotes, drops surplus fields that are empty, keeps NUL, and
-where lines end with CR LF it runs rows together or loses them, all without an error. So text
-reaches it through a pipe, in blocks that were looked at on the way: line feeds only, a field for
-every column, each quoted whole or not at all. A file with anything else in it is read by Python,
-row by row: that is slow, knows the line, and either refuses the row or hands it on all in quotes.
+where lines end with CR LF it runs rows together or loses them, all without an error; and it takes
+a line break inside quotes for a fault where one of its buffers ends there. So text reaches it
+through a pipe, in blocks that were looked at on the way: line feeds at the ends of rows only (NUL
+stands for those inside quotes), a field for every column, each quoted whole or not at all. A file
+with anything else in it is read by Python, row by row: that is slow, knows the line, and either
+refuses the row or hands it on all in quotes.
 """
 
 import bz2
@@ -216,6 +218,8 @@ class Text:
             self._lines, header = len(lines), header + "".join(lines)
         self._skipped = len(header.encode("utf-8", "surrogateescape"))
         self._places = [position(self, column) for column in needed]
+        fields = itertools.chain(*_first_rows(text, self.delimiter))
+        self._breaks = any("\n" in field for field in fields)  # likely to come again
         self._absorbing = position(self, form.absorb) if form.absorb is not None else None
 
     def _header(self, text: str) -> tuple[list[str], list[str]]:
@@ -239,7 +243,9 @@ class Text:
         placed = number is not None
         width = len(names) if placed else len(self.columns)
         places = range(width) if placed else self._places
-        read = ", ".join(f"c{at} AS {name}" for at, name in zip(places, names, strict=True))
+        value = "REPLACE(c{}, CHR(0), CHR(10))" if placed or self._breaks else "c{}"
+        pairs = zip(places, names, strict=True)
+        read = ", ".join(f"{value.format(at)} AS {name}" for at, name in pairs)
         types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(width))
         return (
             f"SELECT {read} FROM read_csv('{path}', columns={{{types}}}, auto_detect=false, "
@@ -258,7 +264,9 @@ class Text:
         for file in self.files:
             with unpacked(file) as content:
                 content.read(self._skipped)
-                yield from _clear(content, len(self.columns), ord(self.delimiter), self._form.latin)
+                for rows in _clear(content, len(self.columns), ord(self.delimiter), self._breaks):
+                    bytewise = self._form.latin and not rows.isascii()
+                    yield rows.decode("latin-1").encode() if bytewise else rows
 
     def unreadable(self, said: str) -> str:
         """What to say where DuckDB finds fault with the rows, which must not happen."""
@@ -276,7 +284,7 @@ class Text:
                 except UnicodeEncodeError:
                     sentence = f"{place}: bytes that are not UTF-8; save the file as UTF-8"
                     raise CountingError(sentence) from None
-                writer.writerow([place, *row])
+                writer.writerow([place, *(value.replace("\n", "\0") for value in row)])
                 if text.tell() > BLOCK:
                     yield text.getvalue().encode()
                     text.seek(0)
@@ -447,42 +455,49 @@ def _first_rows(start: str, delimiter: str) -> list[list[str]]:
     return rows[:-1] or rows
 
 
-def _clear(content: io.BufferedReader, width: int, delimiter: int, latin: bool) -> Iterator[bytes]:
+def _clear(content: io.BufferedReader, width: int, delimiter: int, breaks: bool) -> Iterator[bytes]:
     """Blocks of rows that everybody reads alike; Doubt where there are others."""
     block, more = b"", b"\n"
     while more:
         more = content.read(BLOCK)
         block += more or (b"\n" if block[-1:] not in (b"", b"\n") else b"")
-        rows, block = _clear_rows(block, width, delimiter)
+        rows, block = _clear_rows(block, width, delimiter, breaks)
         if block and (not more or len(block) > LONGEST_LINE):
             raise Doubt  # a quote that does not end, or a very long line
-        yield rows.decode("latin-1").encode() if latin and not rows.isascii() else rows
+        yield rows
 
 
-def _clear_rows(block: bytes, width: int, delimiter: int) -> tuple[bytes, bytes]:
-    """The whole rows at the beginning of a block, with line feeds at their ends, and the rest."""
+def _clear_rows(block: bytes, width: int, delimiter: int, breaks: bool) -> tuple[bytes, bytes]:
+    """The whole rows at the beginning of a block, with line feeds at their ends, and the rest.
+
+    breaks: there may be line breaks inside quotes.
+    """
     data = np.frombuffer(block, np.uint8)
-    quotes, ends, separators, returns = (data == sign for sign in (34, 10, delimiter, 13))
+    outside, cut = np.ones(len(data), bool), block.rfind(b"\n") + 1
+    clear: Any = b"\0" not in block
     if b'"' in block:
-        outside = ~np.logical_xor.accumulate(quotes)
-        ends, separators, returns = ends & outside, separators & outside, returns & outside
-    lines = np.flatnonzero(ends)
-    if not len(lines):
-        return b"", block
-    cut = int(lines[-1]) + 1
-    marks, fields, removed = (np.flatnonzero(m[:cut]) for m in (quotes, separators, returns))
-    # Of each two quotes, the first begins a field or follows a doubled one, and the other ends a
-    # field or is doubled itself. Before the block there is a line feed, as at its end.
-    before, after = np.where(marks[::2], data[marks[::2] - 1], 10), data[marks[1::2] + 1]
-    clear: Any = np.isin(before, (delimiter, 10, 34)).all()
-    clear &= np.isin(after, (delimiter, 10, 13, 34)).all() and (data[removed + 1] == 10).all()
-    rows = np.delete(data[:cut], removed).tobytes() if len(removed) else block[:cut]
-    if width == 1:
-        clear &= not len(fields) and not rows.startswith(b"\n") and b"\n\n" not in rows
-    elif clear := clear and len(fields) == len(lines) * (width - 1):
-        table = fields.reshape(-1, width - 1)
-        clear = (table[:, -1] < lines).all() and (table[1:, 0] > lines[:-1]).all()
-    if not clear or b"\0" in rows or rows.startswith(BOM):
+        outside = ~np.logical_xor.accumulate(data == 34)
+        cut = int(np.flatnonzero(outside & (data == 10)).max(initial=-1)) + 1
+    data, outside = data[:cut], outside[:cut]
+    if b"\r" in block:
+        returns = outside & (data == 13)
+        clear = clear and (data[np.flatnonzero(returns) + 1] == 10).all()
+        data, outside = data[~returns], outside[~returns]
+    if b'"' in block:
+        # Of each two quotes, the first begins a field or follows a doubled one, and the other ends
+        # a field or is doubled itself. Before the block there is a line feed, as at its end.
+        quotes = np.flatnonzero(data == 34)
+        beside = [quotes[::2] - 1, quotes[1::2] + 1]
+        clear = clear and np.isin(data[np.concatenate(beside)], (delimiter, 10, 34)).all()
+        inside = ~outside & (data == 10)
+        if inside.any():
+            clear, data = clear and breaks, np.where(inside, np.uint8(0), data)
+    ends, separators = outside & (data == 10), outside & (data == delimiter)
+    # A row with too few fields DuckDB refuses, so that there is none with too many either.
+    clear = clear and np.count_nonzero(separators) == np.count_nonzero(ends) * (width - 1)
+    empty = ends[:1].any() or (ends[1:] & ends[:-1]).any()
+    rows = data.tobytes()
+    if not clear or empty or rows.startswith(BOM):
         raise Doubt
     return rows, block[cut:]
 
@@ -519,10 +534,7 @@ class Json:
             f"THEN NULL ELSE {value} ->> '$' END"
             for value in columns
         ]
-        pairs = ", ".join(
-            f"{value} AS {name}"
-            for value, name in zip([*numbered(number, "object"), *read], names, strict=True)
-        )
+        pairs = ", ".join(f"{value} AS {name}" for value, name in zip(read, names, strict=True))
         types = ", ".join(f"{literal(key)}: 'JSON'" for key in keys)
         form = "array" if self._array else "newline_delimited"
         return (
