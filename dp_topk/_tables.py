@@ -354,18 +354,20 @@ def position(table: Any, column: str) -> int:
     if times:
         raise CountingError(f"{name} has {times} columns called {column!r}: rename all but one")
     plain = {known.strip().lower(): known for known in columns}
+    alone = len(columns) == 1 and not isinstance(table, Json)
     near = difflib.get_close_matches(column.strip().lower(), plain, 1)
     sentence, shown = f"{name} has no column {column!r}; ", ""
-    if near:
+    if near and not (alone and column in columns[0]):
         sentence += f"did you mean {printable(plain[near[0]])!r}?"
     else:
         # Without the names that are there: in a file without a header they would be data.
-        sentence += "its first line must name every column once"
+        first = "object" if isinstance(table, Json) else "line"
+        sentence += f"its first {first} must name every column once"
         shown = "; it has " + ", ".join(repr(printable(known)[:40]) for known in columns[:20])
-        if len(columns) == 1:
-            other = next((sign for sign in ":^~ " if sign in columns[0]), ":")
-            shown += f" only; if {other!r} separates its columns, write `delimiter: {other!r}`"
-            sentence += ", with commas, tabs, semicolons or pipes (|) between them"
+    if alone:
+        other = next((sign for sign in ":^~ " if sign in columns[0]), ":")
+        shown += f" only; if {other!r} separates its columns, write `delimiter: {other!r}`"
+        sentence += ", with commas, tabs, semicolons or pipes (|) between them"
     if any("\udc80" <= letter <= "\udcff" for known in columns for letter in known):
         sentence += "; that line is not UTF-8 (Latin-1, perhaps): save the file as UTF-8"
     raise CountingError(sentence, shown)

@@ -131,7 +131,7 @@ def test_what_reaches_duckdb_is_read_as_python_reads_it():
     ]
     agreed = 0
     with duckdb.connect() as con, tempfile.NamedTemporaryFile() as file:
-        for _ in range(1500):
+        for _ in range(500):
             width, end = rng.randint(1, 3), rng.choice(["\n", "\r\n"])
             names = [f"n{at}" for at in range(width)]
             cells = usual * rng.choice([1, 9, 99]) + odd
@@ -150,7 +150,7 @@ def test_what_reaches_duckdb_is_read_as_python_reads_it():
                 expected = [*csv.reader(plain, strict=True)]
                 assert [[value or "" for value in row] for row in found] == expected
                 agreed += 1
-    assert agreed > 300
+    assert agreed > 100
 
 
 # Sources that are no text.

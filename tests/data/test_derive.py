@@ -204,7 +204,8 @@ def test_a_surplus_delimiter_is_absorbed_as_it_was():
 
 
 def test_an_unknown_delimiter_is_hinted_at():
-    assert "write `delimiter: '^'`" in refused("pet^name\ncat^tom\n", column="votes")
+    for column in ("votes", "name"):
+        assert "write `delimiter: '^'`" in refused("pet^name\ncat^tom\n", column=column)
 
 
 # Compression.

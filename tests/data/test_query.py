@@ -22,6 +22,7 @@ USERS = ["a", "ab", "abc", "1", "11", "Ann", "ann", "ann ", "é", "e\u0301", "�
 ITEMS = ["b", "bc", "c", "cd", "1", "01", "Fig", "fig", "ß", "😀😀", 'q"r', "a:b", "ä", " fig"]
 ROWS = [(u, i) for n, u in enumerate(USERS) for m, i in enumerate(ITEMS) if (n * m + n + m) % 4]
 ROWS += ROWS[::3]
+COLUMNS = ('us"er. x', "it em")  # which have to be quoted
 SETTINGS = [{}, {"max_items": 1}, {"max_items": 3}, {"max_items": 3, "salt": "June 2026"}]
 
 
@@ -45,10 +46,10 @@ def test_the_settings_differ():
 
 def test_duckdb():
     with duckdb.connect() as con:
-        con.execute('CREATE TABLE "odd ""rows" (person VARCHAR, thing VARCHAR)')
+        con.execute('CREATE TABLE "odd ""rows" ("us""er. x" VARCHAR, "it em" VARCHAR)')
         con.executemany('INSERT INTO "odd ""rows" VALUES (?, ?)', [*ROWS, (None, "b"), ("a", None)])
         for settings in SETTINGS:
-            statement = query("person", "thing", 'odd "rows', **settings)
+            statement = query(*COLUMNS, 'odd "rows', **settings)
             assert dict(con.execute(statement).fetchall()) == by_hand(**settings)
 
 
@@ -80,9 +81,9 @@ def test_spark(tmp_path):
     session = builder.getOrCreate()
     try:
         table = session.read.schema("user STRING, item STRING").json(str(tmp_path / "rows.json"))
-        table.createOrReplaceTempView("rows")
+        table.toDF(*COLUMNS).createOrReplaceTempView("rows")
         for settings in SETTINGS:
-            found = session.sql(query("user", "item", "rows", dialect="spark", **settings))
+            found = session.sql(query(*COLUMNS, "rows", dialect="spark", **settings))
             assert {row.item: row.users for row in found.collect()} == by_hand(**settings)
     finally:
         session.stop()
@@ -121,9 +122,11 @@ def test_postgres(postgres):
         return "'" + text.replace("'", "''") + "'"
 
     values = ", ".join(f"({literal(user)}, {literal(item)})" for user, item in ROWS)
-    statements = ['CREATE TABLE rows ("user" TEXT, item TEXT)', f"INSERT INTO rows VALUES {values}"]
+    table = '"odd ""rows"'
+    statements = [f'CREATE TABLE {table} ("us""er. x" TEXT, "it em" TEXT)']
+    statements.append(f"INSERT INTO {table} VALUES {values}")
     for number, settings in enumerate(SETTINGS):
-        asked = query("user", "item", "rows", dialect="postgres", **settings)
+        asked = query(*COLUMNS, 'odd "rows', dialect="postgres", **settings)
         statements.append(f"COPY ({asked}) TO '{folder}/{number}.csv' (FORMAT csv)")
     run(*statements)
     for number, settings in enumerate(SETTINGS):
