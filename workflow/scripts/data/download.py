@@ -212,20 +212,8 @@ class Transfer:
                     adapter.max_retries = self._patience.retries()
                 with self._answer(session, headers) as answer:
                     return self._store(answer, part, have)
-        except requests.exceptions.SSLError:
-            raise GiveUp("the certificate of the server is not accepted") from None
-        except requests.ConnectionError as error:
-            raise GiveUp(_connection_problem(error)) from None
-        except requests.Timeout:
-            raise GiveUp("the server does not answer in time") from None
-        except urllib3.exceptions.TimeoutError:
-            raise Broken("the server does not answer in time") from None
-        except urllib3.exceptions.HTTPError:
-            raise Broken("the connection fails") from None
-        except requests.RequestException as error:
-            raise GiveUp(f"the request is not possible ({type(error).__name__})") from None
-        except ValueError:
-            raise GiveUp("the address is not usable") from None
+        except (requests.RequestException, urllib3.exceptions.HTTPError, ValueError) as error:
+            raise _problem(error) from None
 
     def _answer(self, session, headers):
         """Ask for the file, through redirects, each of which is held to the rules of the first."""
@@ -300,10 +288,10 @@ class Transfer:
             raise GiveUp(f"the server sends more than {self._limit:,} bytes")
 
     def _tell_progress(self, size, total, rate):
-        of, left = (f" of {total / 1e6:,.1f}", (total - size) / rate) if total else ("", None)
-        line = f"{self._dataset}: {size / 1e6:,.1f}{of} MB, {rate / 1e3:,.0f} kB/s"
-        if left is not None:
-            line += f", {left:.0f} s left" if left < 100 else f", {left / 60:,.0f} min left"
+        of, left = "", ""
+        if total:
+            of, left = f" of {total / 1e6:,.1f}", f", {(total - size) / rate:,.0f} s left"
+        line = f"{self._dataset}: {size / 1e6:,.1f}{of} MB, {rate / 1e3:,.0f} kB/s{left}"
         tell(line)
 
 
@@ -314,22 +302,27 @@ class _Session(requests.Session):
         return iter(())
 
 
-def _connection_problem(error):
-    """Why nothing was received: the reason below the retries, and the host, without the address."""
+def _problem(error):
+    """What went wrong, as GiveUp or Broken, without the address: it may be a signed one."""
+    if isinstance(error, urllib3.exceptions.HTTPError):  # while the file arrived
+        late = isinstance(error, urllib3.exceptions.TimeoutError)
+        return Broken("the server does not answer in time" if late else "the connection fails")
     wrapped = next(iter(error.args), None)
-    reason = getattr(wrapped, "reason", None)
+    reason = getattr(wrapped, "reason", None)  # below the retries
     host = getattr(getattr(wrapped, "pool", None), "host", "the server")
-    if isinstance(error, requests.exceptions.ProxyError):
-        return "the proxy cannot be reached"
-    for kind, sentence in (
-        (urllib3.exceptions.NameResolutionError, f"the host {host} is not found (no network?)"),
-        (urllib3.exceptions.NewConnectionError, f"{host} cannot be reached"),
-        (urllib3.exceptions.ConnectTimeoutError, f"{host} does not answer in time"),
-        (urllib3.exceptions.ReadTimeoutError, "the server does not answer in time"),
-    ):
-        if isinstance(reason, kind):
-            return sentence
-    return "the connection fails"
+    sentences = {
+        requests.exceptions.SSLError: "the certificate of the server is not accepted",
+        requests.exceptions.ProxyError: "the proxy cannot be reached",
+        urllib3.exceptions.NameResolutionError: f"the host {host} is not found (no network?)",
+        urllib3.exceptions.NewConnectionError: f"{host} cannot be reached",
+        urllib3.exceptions.ConnectTimeoutError: f"{host} does not answer in time",
+        urllib3.exceptions.ReadTimeoutError: "the server does not answer in time",
+        requests.Timeout: "the server does not answer in time",
+        requests.ConnectionError: "the connection fails",
+        ValueError: "the address is not usable",
+    }
+    found = (kind for kind in sentences if isinstance(error, kind) or isinstance(reason, kind))
+    return GiveUp(sentences.get(next(found, None), "the request is not possible"))
 
 
 @contextlib.contextmanager
