@@ -221,6 +221,7 @@ class Text:
         fields = itertools.chain(*_first_rows(text, self.delimiter))
         self._breaks = any("\n" in field for field in fields)  # likely to come again
         self._absorbing = position(self, form.absorb) if form.absorb is not None else None
+        self._shape = (self.columns, self.delimiter, self._skipped, self._lines, self._breaks)
 
     def _header(self, text: str) -> tuple[list[str], list[str]]:
         """The names in the first row, and its lines."""
@@ -235,8 +236,7 @@ class Text:
 
     def goes_on_with(self, other: Any) -> bool:
         """Whether the rows of another table may follow these."""
-        mine = (Text, self.columns, self.delimiter)
-        return isinstance(other, Text) and mine == (Text, other.columns, other.delimiter)
+        return isinstance(other, Text) and self._shape == other._shape
 
     def relation(self, names: list[str], path: str, number: int | None) -> str:
         """How DuckDB reads what `blocks` gives."""
@@ -250,8 +250,8 @@ class Text:
         return (
             f"SELECT {read} FROM read_csv('{path}', columns={{{types}}}, auto_detect=false, "
             f"header=false, delim={literal(',' if placed else self.delimiter)}, quote='\"', "
-            "escape='\"', new_line='\\n', strict_mode=true, buffer_size=8388608, "
-            f"max_line_size={LONGEST_LINE})"
+            f"escape='\"', new_line='\\n', strict_mode=true, max_line_size={LONGEST_LINE}, "
+            f"buffer_size={4 * LONGEST_LINE})"
         )
 
     def blocks(self, placed: bool) -> Iterator[bytes]:
@@ -297,7 +297,7 @@ class Text:
         with unpacked(file) as content:
             content.read(self._skipped)
             text = io.TextIOWrapper(content, *encoding, newline="")
-            lines = _Lines(text, f"{file.name}, line", self._lines)
+            lines = _Lines(text, f"{printable(file.name)}, line", self._lines)
             reader = csv.reader(lines, strict=True, delimiter=self.delimiter)
             begins = lines.number + 1
             try:
