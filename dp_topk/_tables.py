@@ -14,7 +14,6 @@ import bz2
 import contextlib
 import csv
 import difflib
-import functools
 import gzip
 import importlib
 import io
@@ -26,7 +25,7 @@ import re
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -235,8 +234,11 @@ class Text:
         return names, [*itertools.islice(io.StringIO(text, newline=""), reader.line_num)]
 
     def goes_on_with(self, other: Any) -> bool:
-        """Whether the rows of another table may follow these."""
-        return isinstance(other, Text) and self._shape == other._shape
+        """Whether the rows of another table may follow these; takes them, if so."""
+        if not isinstance(other, Text) or self._shape != other._shape:
+            return False
+        self.files += other.files
+        return True
 
     def relation(self, names: list[str], path: str, number: int | None) -> str:
         """How DuckDB reads what `blocks` gives."""
@@ -383,6 +385,11 @@ def literal(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def listed(texts: Iterable[str]) -> str:
+    """A list of texts in SQL."""
+    return f"[{', '.join(map(literal, texts))}]"
+
+
 def printable(text: str) -> str:
     """A text that can be printed, whatever bytes it was made of."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
@@ -510,13 +517,14 @@ def _clear_rows(block: bytes, width: int, delimiter: int, breaks: bool) -> tuple
 class Json:
     """Objects in JSON, one on each line or all of them in an array, of one or several files.
 
-    DuckDB's reader refuses what is no object, and a key that is there twice.
+    DuckDB's reader refuses what is no object, and a key that is there twice. It keeps in memory
+    what comes through a pipe, so that it must be given files.
     """
 
-    piped = True
+    piped = False
 
-    def __init__(self, file: File, needed: list[str], start: str) -> None:
-        self.files, self.name, self._array = [file], file.name, "[" in start[: start.index("{")]
+    def __init__(self, file: File, needed: list[str], start: str, path: str) -> None:
+        self.name, self._paths, self._array = file.name, [path], "[" in start[: start.index("{")]
         try:
             self.columns = [*json.JSONDecoder().raw_decode(start, start.index("{"))[0]]
         except (ValueError, RecursionError):
@@ -524,11 +532,15 @@ class Json:
         self._keys = [self.columns[position(self, column)] for column in needed]
 
     def goes_on_with(self, other: Any) -> bool:
-        """Whether the objects of another table may follow these."""
-        return isinstance(other, Json) and not (self._array or other._array)
+        """Whether the rows of another table may follow these; takes them, if so."""
+        if not isinstance(other, Json) or self._array != other._array:
+            return False
+        self._paths += other._paths
+        self.name = f"{self.name.partition(' and ')[0]} and {len(self._paths) - 1} more"
+        return True
 
     def relation(self, names: list[str], path: str, number: int | None) -> str:
-        """How DuckDB reads what `blocks` gives; lists and objects are no values."""
+        """How DuckDB reads them; lists and objects are no values."""
         keys = [*dict.fromkeys(self._keys)]
         columns = [f"j{keys.index(key)}" for key in self._keys]
         read = numbered(number, "object") + [
@@ -540,16 +552,10 @@ class Json:
         types = ", ".join(f"{literal(key)}: 'JSON'" for key in keys)
         form = "array" if self._array else "newline_delimited"
         return (
-            f"SELECT {pairs} FROM read_json('{path}', columns={{{types}}}, format='{form}') "
+            f"SELECT {pairs} FROM read_json({listed(self._paths)}, columns={{{types}}}, "
+            f"format='{form}', maximum_object_size={LONGEST_LINE}) "
             f"AS objects({', '.join(dict.fromkeys(columns))})"
         )
-
-    def blocks(self, placed: bool) -> Iterator[bytes]:
-        """The files as they are."""
-        for file in self.files:
-            with unpacked(file) as content:
-                yield from iter(functools.partial(content.read, BLOCK), b"")
-                yield b"\n"
 
     def unreadable(self, said: str) -> str:
         """What to say where DuckDB finds fault with the objects."""

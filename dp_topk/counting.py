@@ -38,7 +38,7 @@ from dp_topk._tables import (
     Form,
     Json,
     Text,
-    literal,
+    listed,
     numbered,
     position,
     printable,
@@ -335,7 +335,7 @@ class _Engine:
         self._stack, self._duckdb = stack, _duckdb()
         self._folder = stack.enter_context(_spill_folder())
         self._database, self._in_memory = ":memory:", None
-        self._parquet: list[str] = []
+        self._allowed: list[str] = []  # files that DuckDB reads itself
         self._opened: dict[str, Any] = {}  # the files of this attempt
         self._sizes: dict[str, int] = {}  # of all files, in bytes
 
@@ -359,7 +359,8 @@ class _Engine:
             if question.among is not None:
                 con.execute("CREATE TEMP TABLE among AS SELECT UNNEST(?)", [question.among])
             if self._progress:
-                total = 0 if pipes else con.sql(f"SELECT COUNT(*) FROM ({raw})").fetchone()[0]
+                known = all(isinstance(table, _Typed) for table in tables)
+                total = con.sql(f"SELECT COUNT(*) FROM ({raw})").fetchone()[0] if known else 0
                 stack.enter_context(self._shown(con, [*pipes.values()], total))
             for pipe in pipes.values():
                 pipe.start(con)
@@ -447,7 +448,7 @@ class _Engine:
                 con.register("source", self._in_memory)
             for setting in (
                 "enable_progress_bar_print = false",  # to standard output, whatever that is
-                f"allowed_paths = {_listed([*self._parquet, *pipes])}",
+                f"allowed_paths = {listed([*self._allowed, *pipes])}",
                 "enable_external_access = false",
                 "autoload_known_extensions = false",
                 "autoinstall_known_extensions = false",
@@ -470,10 +471,10 @@ class _Engine:
             while not done.wait(0.5):
                 share = self._share() if pipes else max(0.0, con.query_progress() / 100)
                 rows = sum(pipe.rows for pipe in pipes) if pipes else round(share * total)
-                text = f"{rows:,} rows"
+                text = f"{rows:,} rows, " if rows else ""
                 if share > 0:
                     left = (time.monotonic() - began) * (1 - share) / share
-                    text += f", {share:.0%}, {left:.0f} s left"
+                    text += f"{share:.0%}, {left:.0f} s left"
                 print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
 
         thread = threading.Thread(target=show, daemon=True)
@@ -497,41 +498,44 @@ class _Engine:
         """The source, as tables that have the columns that are needed."""
         source = self._source
         if isinstance(source, tuple) and len(source) == 2 and _is_database(source[0]):
-            self._database, table = os.fspath(source[0]), str(source[1])
-            relation = ".".join(map(_quoted, table.split(".")))
-            return [self._typed(f"table {table!r} of {self._database}", relation, needed)]
+            self._database, name = os.fspath(source[0]), str(source[1])
+            relation = ".".join(map(_quoted, name.split(".")))
+            return [self._typed(f"table {name!r} of {self._database}", relation, needed)]
         if not isinstance(source, (str, os.PathLike, list, tuple, File)):
             self._in_memory = source
             return [self._typed("the table", "source", needed)]
         tables: list[Any] = []
-        names = []
+        names, parquet = [], []
         for file in self._files(source):
             with unpacked(file) as content:
                 start = content.peek(12)
                 if start.startswith(b"PAR1"):
-                    # DuckDB has to jump about in it, so it must be a plain file.
-                    plain = isinstance(getattr(content, "raw", None), io.FileIO)
-                    copy = content if plain else spooled(content)
-                    kept = os.dup(copy.fileno())
-                    self._stack.callback(os.close, kept)
-                    self._parquet.append(f"/dev/fd/{kept}")
+                    parquet.append(self._given(content))
                     names.append(file.name)
                     continue
                 if start[8:12] == b"DUCK":
                     raise CountingError(f"{file.name} is a DuckDB database; name its table, too")
                 text = start_of_text(content, file.name)
-            is_json = not self._form.names and JSON.match(text)
-            read = Json(file, needed, text) if is_json else Text(file, needed, text, self._form)
-            alike = next((other for other in tables if other.goes_on_with(read)), None)
-            if alike:
-                alike.files.append(file)
-            else:
-                tables.append(read)
+                if JSON.match(text) and not self._form.names:
+                    table: Any = Json(file, needed, text, self._given(content))
+                else:
+                    table = Text(file, needed, text, self._form)
+            if not any(other.goes_on_with(table) for other in tables):
+                tables.append(table)
         if names:
-            relation = f"read_parquet({_listed(self._parquet)}, union_by_name=true)"
+            relation = f"read_parquet({listed(parquet)}, union_by_name=true)"
             more = f" and {len(names) - 1} more" if len(names) > 1 else ""
             tables.append(self._typed(names[0] + more, relation, needed))
         return tables
+
+    def _given(self, content: io.BufferedReader) -> str:
+        """The path by which DuckDB reads a file itself, or a copy where that is packed."""
+        plain = isinstance(getattr(content, "raw", None), io.FileIO)
+        copy = content if plain else spooled(content)
+        kept = os.dup(copy.fileno())
+        self._stack.callback(os.close, kept)
+        self._allowed.append(f"/dev/fd/{kept}")
+        return self._allowed[-1]
 
     def _typed(self, name: str, relation: str, needed: list[str]) -> _Typed:
         try:
@@ -640,10 +644,6 @@ class _Pipe:
                 os.close(self._writer)
             else:
                 self._thread.join()
-
-
-def _listed(texts: Iterable[str]) -> str:
-    return f"[{', '.join(map(literal, texts))}]"
 
 
 def _is_database(path: Any) -> bool:
