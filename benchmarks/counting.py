@@ -3,9 +3,10 @@
     python -m benchmarks.counting             # 20 million rows, and 25 million like MovieLens
     python -m benchmarks.counting 200000      # another number of rows; nothing is refused
 
-Both run on one thread with the same limit of memory, each time in a process of its own. The bare
-query is `dp_topk.counting.query` on DuckDB's reader of the same file: it takes what it gets. Exits
-with an error where a limit below is exceeded.
+Both run on one thread with the same limit of memory, each time in a process of its own, and of two
+runs of each the one with fewer processor seconds counts. The bare query is `dp_topk.counting.query`
+on DuckDB's reader of the same file: it takes what it gets. Exits with an error where a limit below
+is exceeded.
 """
 
 import functools
@@ -116,6 +117,12 @@ def in_a_process_of_its_own(function, *arguments):
         return process.submit(function, *arguments).result()
 
 
+def better_of_two(action, path):
+    """What `measured` gives; others at work on the machine cost processor seconds, too."""
+    runs = [in_a_process_of_its_own(measured, action, path) for _ in range(2)]
+    return min(runs, key=lambda run: run[1])
+
+
 # ---------------------------------------------------------------- the table
 
 NAMES = {"csv": "CSV", "csv.gz": "CSV in gzip", "parquet": "Parquet", "json": "JSON lines"}
@@ -123,13 +130,13 @@ NAMES = {"csv": "CSV", "csv.gz": "CSV in gzip", "parquet": "Parquet", "json": "J
 
 def row(faults, what, path, action, other=None):
     """Print a line of the table, and note what exceeds a limit; give what was found."""
-    found, processor, seconds, peak = in_a_process_of_its_own(measured, action, path)
+    found, processor, seconds, peak = better_of_two(action, path)
     cells = [what, f"{path.stat().st_size / 1e6:,.0f} MB", f"{processor:.1f} s", f"{seconds:.1f} s"]
     cells.append(f"{peak:.0f} MB")
     if peak > MEMORY_MB + MOST_ABOVE_LIMIT_MB:
         faults.append(f"{what}: {peak:.0f} MB with a limit of {MEMORY_MB} MB")
     if other:
-        expected, alone, alone_seconds, alone_peak = in_a_process_of_its_own(measured, other, path)
+        expected, alone, alone_seconds, alone_peak = better_of_two(other, path)
         cells += [f"{alone:.1f} s", f"{alone_seconds:.1f} s", f"{alone_peak:.0f} MB"]
         cells.append(f"{processor / alone:.2f}")
         if processor > MOST_TIMES_BARE * alone and path.suffix != ".json":  # no bar for this one

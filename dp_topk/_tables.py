@@ -525,6 +525,7 @@ class Json:
 
     def __init__(self, file: File, needed: list[str], start: str, path: str) -> None:
         self.name, self._paths, self._array = file.name, [path], "[" in start[: start.index("{")]
+        self._first = file.name
         try:
             self.columns = [*json.JSONDecoder().raw_decode(start, start.index("{"))[0]]
         except (ValueError, RecursionError):
@@ -536,7 +537,7 @@ class Json:
         if not isinstance(other, Json) or self._array != other._array:
             return False
         self._paths += other._paths
-        self.name = f"{self.name.partition(' and ')[0]} and {len(self._paths) - 1} more"
+        self.name = f"{self._first} and {len(self._paths) - 1} more"
         return True
 
     def relation(self, names: list[str], path: str, number: int | None) -> str:

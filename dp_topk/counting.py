@@ -422,7 +422,7 @@ class _Engine:
             return CountingError(
                 f"{where.format(f'an {name} a second time')}a count must stand in one row, since "
                 "adding up two could count a user twice",
-                shown,
+                f"; take away `item` if these are different items{shown}",
             )
         if kind == "count":
             thousand = re.fullmatch("[0-9]+[.]000+", value)
