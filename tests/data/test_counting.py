@@ -11,7 +11,6 @@ import sys
 import tempfile
 import threading
 import time
-from collections import Counter
 from pathlib import Path
 
 import duckdb
@@ -19,7 +18,6 @@ import numpy as np
 import pandas
 import pytest
 
-from dp_topk import _tables
 from dp_topk._tables import Doubt, File, Form, Text
 from dp_topk.counting import CountingError, _Engine, _Pipe, count_users, read_counts
 
@@ -89,16 +87,6 @@ def test_line_breaks_inside_quotes_belong_to_the_value(counted, end):
     values = ["fi\rg", "fi\ng", "fi\r\ng", "fig"]
     rows = ["user,item", *(f'u1,"{value}"' for value in values), "u2,fig", ""]
     assert counted(end.join(rows)) == dict.fromkeys(values, 1) | {"fig": 2}
-
-
-def test_line_breaks_at_the_end_of_a_buffer(counted, monkeypatch):
-    """There, DuckDB takes them for a fault, unless something else stands for them."""
-    monkeypatch.setattr(_tables, "LONGEST_LINE", 5000)  # and buffers are four times that
-    rng = random.Random(12)
-    items = ["a", "b c", "d\n\ne", "\n", 'he said "x"\ny', "f" * 30]
-    rows = [(n, rng.choice(items)) for n in range(9000)]
-    quoted = (f'u{n},"{item.replace(chr(34), 2 * chr(34))}"\n' for n, item in rows)
-    assert counted("user,item\n" + "".join(quoted)) == Counter(item for _, item in rows)
 
 
 def test_what_reaches_duckdb_is_read_as_python_reads_it():
