@@ -113,7 +113,7 @@ gallery-field: field ## make the small pictures that docs/choosing.md shows
 		rivals winners epsilon-needed contributions joint-and-pair no-list no-list-small-epsilon
 
 LOCK := .venv-lock/bin/uv pip compile --quiet --upgrade --generate-hashes --no-header --no-annotate \
-	--no-emit-index-url --python-version 3.11 pyproject.toml
+	--no-emit-index-url --universal --python-version 3.11 pyproject.toml
 
 lock: ## pin the newest versions of all packages, with hashes
 	$(PYTHON) -m venv --clear .venv-lock
