@@ -234,7 +234,9 @@ def leaderboard(run, pages):
         page = table_page("Leaderboard", (run / table).with_suffix(".html"))
         return f"{page}\nData: [{table}]({table}). [Choosing](choosing.md) has the answers.\n"
     answers = re.search(
-        r"## In short\n.*?(?=\n## )", repository_page("docs/choosing.md", pages), re.DOTALL
+        r"## Where the answers come from\n.*?(?=\n## )",
+        repository_page("docs/choosing.md", pages),
+        re.DOTALL,
     )
     return NO_FIELD + answers[0].replace("](#", "](choosing.md#")
 

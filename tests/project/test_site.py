@@ -60,7 +60,7 @@ def test_every_page_has_what_it_is_for(site):
 
 def test_a_run_that_is_not_the_papers_says_so(site):
     for page in ("index", "results", "explorer", "claims", "datasets"):
-        assert "Joint, CDP-Peel on Games; ε = 0.01; 3 trials" in text(site, page), page
+        assert "Joint, CDP-Peel on Games; ε = 0.01; 2 trials" in text(site, page), page
     shipped = builder.Plan(builder.read_yaml(ROOT / "config.yaml"), ROOT)
     assert builder.label(shipped) == ""
 
