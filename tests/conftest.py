@@ -11,7 +11,10 @@ from tests.copies import TINY, Project
 
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory):
-    """A project in which everything was made once, undisturbed; to be copied, not used."""
+    """A project in which everything was made once, undisturbed; to be copied, not used.
+
+    Also what has a target of its own.
+    """
     folder = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         folder = folder.parent  # one for all workers
@@ -20,6 +23,6 @@ def finished(tmp_path_factory):
         if (folder / "finished").exists():
             return Project(folder / "finished", TINY)
         made = Project(folder / "being-finished", TINY)
-        made.finishes()
+        made.finishes("all", "scaling")
         made.root.rename(folder / "finished")
         return Project(folder / "finished", TINY)

@@ -82,7 +82,7 @@ use rule figures as dataset_page with:
 
 use rule figures as scaling with:
     input:
-        tables="results/scaling.csv",
+        tables=["results/scaling.csv"],
         step=plan.code_of_step("figures.rule_figures"),
         lock=LOCK,
     output:
