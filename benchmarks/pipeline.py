@@ -2,6 +2,9 @@
 
 Runs everything of config.yaml in an empty folder, then nothing, then a sweep of 7,200 cells.
 Seconds are those of the processor, by which it matters little what else the machine does.
+
+`python -m benchmarks.pipeline field` runs nothing: it adds up what the logs of the last `make
+field` say.
 """
 
 import itertools
@@ -105,8 +108,18 @@ def default_run():
         yield "a run with nothing to do", f"{snakemake(folder)[0]:.1f} s"
 
 
+def last_field():
+    """The jobs of the last `make field`."""
+    all_jobs, of_pair = (jobs(ROOT / "field", each) for each in ("**/*", "trials/*/pair/*"))
+    if not all_jobs:
+        sys.exit("There are no logs in field/: run `make field` first.")
+    yield f"the {len(all_jobs)} jobs of `make field`", f"{sum(all_jobs) / 60:.1f} min"
+    yield "of it the trials of Pair, at two epsilons", f"{sum(of_pair) / 60:.1f} min"
+
+
 if __name__ == "__main__":
-    print("| what | processor time |\n|---|---:|")
     # The sweep first, since the peak of memory is that of all processes so far.
-    for what, value in itertools.chain(sweep(), default_run()):
+    rows = last_field() if sys.argv[1:] == ["field"] else itertools.chain(sweep(), default_run())
+    print("| what | processor time |\n|---|---:|")
+    for what, value in rows:
         print(f"| {what} | {value} |", flush=True)
