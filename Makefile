@@ -10,8 +10,6 @@ LOCKS := requirements.lock $(CHOSEN:%=requirements-%.lock)
 VERSION := -c 'import sys; print("%d.%d" % sys.version_info[:2])'
 CONFIG ?=
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
-# One process more than cores, because some tests wait for others.
-TEST := $(BIN)/python -m pytest --dist worksteal --numprocesses $(shell expr $(CORES) + 1)
 OVERLAY := $(if $(CONFIG),--configfile $(CONFIG))
 
 .DEFAULT_GOAL := help
@@ -74,10 +72,10 @@ verify: figures ## compare this machine's error files with the published digests
 	$(BIN)/python -m workflow.scripts.results.verify
 
 test: setup ## run all tests
-	$(TEST)
+	$(BIN)/python -m pytest --numprocesses $(CORES)
 
 quick-test: setup ## run the tests that take less than a few seconds each
-	$(TEST) -m "not slow"
+	$(BIN)/python -m pytest --numprocesses $(CORES) -m "not slow"
 
 check: setup ## check style, types and form: ruff, mypy, snakefmt, snakemake --lint
 	$(BIN)/ruff check .
