@@ -397,13 +397,16 @@ def printable(text: str) -> str:
 
 def start_of_text(content: io.BufferedReader, name: str) -> str:
     """The first characters of a text file; a sentence if it is none."""
-    start = content.peek(1 << 16)[: 1 << 16]
+    start = content.peek(BLOCK)[:BLOCK]  # a first JSON object may be long
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise CountingError(f"{name} is UTF-16: save it as UTF-8")
     text = start.decode("utf-8", "surrogateescape")
     control = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f]")
     first = re.match(r"[^\r\n]*", text)
-    if (first and control.search(first[0])) or len(control.findall(text)) > 3 + len(text) / 100:
+    # Of UTF-8 the header alone: whether rows are refused must not depend on how many there are.
+    foreign = any("\udc80" <= sign <= "\udcff" for sign in text[:-3])  # the last may be cut
+    many = foreign and len(control.findall(text)) > 3 + len(text) / 100
+    if many or (first and control.search(first[0])):
         raise CountingError(f"{name} is not a text file; save the table as CSV (UTF-8) or Parquet")
     return text
 

@@ -409,3 +409,12 @@ def test_progress_is_shown_on_a_terminal_only(counted, monkeypatch, capfd):
     assert counted(ROWS, progress=True) == COUNTED
     assert "\r4 rows, 100%, 0 s left" in terminal.getvalue()
     assert terminal.getvalue().endswith("\r\x1b[K")
+
+
+def test_whether_a_file_is_refused_does_not_depend_on_its_users(tmp_path):
+    """Control characters in many items, and a long item in the first object, are valid data."""
+    rows, objects = tmp_path / "rows.csv", tmp_path / "rows.jsonl"
+    rows.write_text("user,item\n" + "".join(f"{user},a\x01b\n" for user in range(90)))
+    assert count_users(rows, "user", "item").counts.tolist() == [90]
+    objects.write_text('{"user": "1", "item": "' + "x" * 100_000 + '"}\n')
+    assert count_users(objects, "user", "item").counts.tolist() == [1]
