@@ -1,0 +1,27 @@
+"""Programs beside the pipeline: pages, pictures and packages made of what a run left."""
+
+import sys
+
+from workflow.scripts.common import InputError
+
+
+def table(heads, rows, texts=(0,)):
+    """Lines of a table in Markdown; columns are numbers, but those listed in `texts`."""
+    yield f"| {' | '.join(heads)} |"
+    yield f"|{'|'.join('---' if i in texts else '--:' for i in range(len(heads)))}|"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+
+
+def show(*of):
+    """Print a table, each line as soon as it is known."""
+    for line in table(*of):
+        print(line, flush=True)
+
+
+def program(main):
+    """Run a program with the arguments of the command line; errors for people are a sentence."""
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except (InputError, OSError) as error:
+        sys.exit(f"error: {error}")
