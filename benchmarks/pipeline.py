@@ -19,12 +19,12 @@ from pathlib import Path
 import yaml
 
 from dp_topk import mechanisms
+from tools import ROOT, show
 from workflow.scripts.config.plan import Plan
+from workflow.scripts.config.reading import read_yaml
 from workflow.scripts.data.profiles import read_profile
 from workflow.scripts.trials.cells import run_cells
 
-ROOT = Path(__file__).parents[1]
-CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 TOOK = re.compile(r"^began at [\d.]+, took [\d.]+ s, ([\d.]+) s of the processor", re.M)
 STAGES = {
     "counts": "counts/*",
@@ -60,25 +60,22 @@ def snakemake(folder, *arguments, config=None):
 def jobs(folder, pattern):
     """The processor seconds of each job whose log this names."""
     logs = (log for log in (folder / "logs").glob(f"{pattern}.log") if log.is_file())
-    found = (TOOK.search(log.read_text(encoding="utf-8")) for log in sorted(logs))
-    return [float(line[1]) for line in found]
+    return [float(TOOK.search(log.read_text(encoding="utf-8"))[1]) for log in logs]
 
 
 def bare_cells():
     """Processor seconds of all cells of config.yaml in this one process."""
-    plan = Plan(CONFIG, ROOT)
+    plan = Plan(read_yaml(ROOT / "config.yaml"), ROOT)
     profiles = {
-        name: mechanisms.Profile(*read_profile(ROOT / f"data/embedded/{name}.csv"))
+        name: mechanisms.Profile(*read_profile(plan.origin(name)["raw"]))
         for name in plan.dataset_names
     }
+    trials, seed = range(1, plan["trials"] + 1), plan["seed"]
     start = time.process_time()
     for dataset, profile in profiles.items():
-        for job in plan.jobs(dataset):
-            numbers = range(job["first"], job["last"] + 1)
-            run_cells(
-                profile, dataset, job["mechanism"], job["epsilon"], job["ks"], numbers,
-                plan["seed"], plan.setting(job["mechanism"]),
-            )  # fmt: skip
+        for name, setting in plan.settings(*plan["mechanisms"]).items():
+            for epsilon in plan.epsilons_of(name):
+                run_cells(profile, dataset, name, epsilon, plan["ks"], trials, seed, setting)
     return time.process_time() - start
 
 
@@ -98,13 +95,13 @@ def default_run():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         yield "all of `config.yaml`, from nothing", f"{snakemake(folder)[0]:.0f} s"
-        for stage, pattern in STAGES.items():
-            found = jobs(folder, pattern)
-            yield f"of it {stage}, {len(found)} jobs", f"{sum(found):.1f} s"
+        found = {stage: jobs(folder, pattern) for stage, pattern in STAGES.items()}
+        for stage, seconds in found.items():
+            yield f"of it {stage}, {len(seconds)} jobs", f"{sum(seconds):.1f} s"
         bare = bare_cells()
         yield "the cells of the trials in one process", f"{bare:.1f} s"
-        trials = sum(jobs(folder, STAGES["trials"]))
-        yield "the jobs of the trials, compared with that", f"{trials / bare:.2f} times"
+        trials = f"{sum(found['trials']) / bare:.2f} times"
+        yield "the jobs of the trials, compared with that", trials
         yield "a run with nothing to do", f"{snakemake(folder)[0]:.1f} s"
 
 
@@ -120,6 +117,4 @@ def last_field():
 if __name__ == "__main__":
     # The sweep first, since the peak of memory is that of all processes so far.
     rows = last_field() if sys.argv[1:] == ["field"] else itertools.chain(sweep(), default_run())
-    print("| what | processor time |\n|---|---:|")
-    for what, value in rows:
-        print(f"| {what} | {value} |", flush=True)
+    show(["what", "processor time"], rows)

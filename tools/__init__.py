@@ -1,8 +1,11 @@
 """Programs beside the pipeline: pages, pictures and packages made of what a run left."""
 
 import sys
+from pathlib import Path
 
 from workflow.scripts.common import InputError
+
+ROOT = Path(__file__).parents[1]
 
 
 def table(heads, rows, texts=(0,)):

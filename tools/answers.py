@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 from dp_topk import mechanisms
-from tools import program, show
+from tools import ROOT, program, show
 from workflow.scripts.common import InputError
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.config.reading import read_yaml
@@ -20,7 +20,6 @@ from workflow.scripts.ranking.leaderboard import WINNERS, Mechanism, read_trials
 from workflow.scripts.ranking.pages import GUARANTEES, OUTPUTS, SUMMARY, with_intervals
 from workflow.scripts.results.tables import CELL
 
-ROOT = Path(__file__).parents[1]
 KS = (25, 95, 195)
 OF_SETS = ("canonical_signed", "canonical", "joint")
 LEADERS = {"sequence": ("joint", "rdp_peel"), "set": ("canonical_signed", "rdp_peel")}

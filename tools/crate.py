@@ -14,10 +14,9 @@ from pathlib import Path
 
 import yaml
 
-from tools import program
+from tools import ROOT, program
 from workflow.scripts.common import InputError, sha256, written
 
-ROOT = Path(__file__).parents[1]
 MANIFEST = "results/manifest.json"
 ADDED = ("requirements.lock", "CITATION.cff", "LICENSE", "config.yaml")  # of the project
 SPECIFICATION = "https://w3id.org/ro/crate/1.1"

@@ -19,18 +19,17 @@ import csv
 import random
 import sys
 from bisect import bisect, bisect_left
-from collections import Counter
+from collections import Counter, namedtuple
 from decimal import Context, Decimal, localcontext
 from itertools import accumulate, pairwise
 from math import ceil
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
 
+from tools import ROOT
 from workflow.scripts.data.profiles import profile_of, write_profile
 
-DATA = Path(__file__).parents[1] / "data"
-PATH = DATA / "embedded" / "foods.csv"
+DATA = ROOT / "data"
 SEED = 2014
 
 # Published facts about the original file.
@@ -58,26 +57,10 @@ ROUGH_ONE_ROW_TOO_HIGH = 0.4
 DIGITS = 30
 
 
-class Reading(NamedTuple):
-    """A row of head.csv: the count of this rank is from low to high, known in this way."""
-
-    rank: int
-    low: int
-    high: int
-    known: str
-
-
-class Bin(NamedTuple):
-    """A row of bins.csv: this many items have a count from `start` to just below `below`."""
-
-    start: Decimal
-    below: Decimal
-    items_low: int
-    items_high: int
-
-    def of(self, counts):
-        """How many of the counts are in this bin."""
-        return sum(self.start <= count < self.below for count in counts)
+# A row of head.csv: the count of this rank is from low to high, known in this way.
+Reading = namedtuple("Reading", "rank low high known")
+# A row of bins.csv: this many items have a count from `start` to just below `below`.
+Bin = namedtuple("Bin", "start below items_low items_high")
 
 
 def read_tables(folder=DATA / "foods"):
@@ -90,6 +73,11 @@ def read_tables(folder=DATA / "foods"):
     head = [Reading(int(r), int(low), int(high), how) for r, low, high, how in rows("head.csv")]
     bins = [Bin(Decimal(a), Decimal(b), int(m), int(n)) for a, b, m, n in rows("bins.csv")]
     return head, bins
+
+
+def inside(a_bin, counts):
+    """How many of the counts are in this bin."""
+    return sum(a_bin.start <= count < a_bin.below for count in counts)
 
 
 def foods(head, bins, seed=SEED):
@@ -107,7 +95,7 @@ def foods(head, bins, seed=SEED):
             (ceil(second.start), Decimal(above + in_second) / ITEMS),
             (ceil(lowest.start), Decimal(above + in_second + in_lowest) / ITEMS),
         )
-        for a_bin, missing in ((second, in_second - second.of(counts)), (lowest, in_lowest)):
+        for a_bin, missing in ((second, in_second - inside(second, counts)), (lowest, in_lowest)):
             counts += [draw(share, a_bin, uniform) for _ in range(missing)]
         small = tail(share[: ceil(lowest.start) + 1], ITEMS - len(counts), RATINGS - sum(counts))
     return profile_of([*counts, *small.elements()])
@@ -123,7 +111,7 @@ def draw_head(head, bins, uniform):
 
     def fits(counts):
         has_room = all(map(int.__ge__, counts[1:], KNOWN_ITEMS))
-        return has_room and all(b.items_low <= b.of(counts) <= b.items_high for b in bins)
+        return has_room and all(b.items_low <= inside(b, counts) <= b.items_high for b in bins)
 
     for _ in range(10_000):  # about one draw in six will do
         counts = sorted((position(reading, uniform) for reading in head), reverse=True)
@@ -203,7 +191,7 @@ def tail(share, items, ratings):
     raise ArithmeticError("no tail has exactly the ratings that are left; another seed will do")
 
 
-def main(path=PATH):
+def main(path=DATA / "embedded/foods.csv"):
     """Write the profile."""
     write_profile(path, *foods(*read_tables()))
 

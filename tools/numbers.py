@@ -18,11 +18,10 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 
+from tools import ROOT
 from workflow.scripts.common import written
 
-ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(
     r"<!-- numbers: (?P<command>.+?)(?: \((?P<digest>[0-9a-f]*)\))? -->\n"
     r"(?P<table>.*?)<!-- end of numbers -->",

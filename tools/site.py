@@ -18,7 +18,7 @@ from mkdocs.commands.build import build as make_html
 from mkdocs.config import load_config
 
 from dp_topk import mechanisms
-from tools import program
+from tools import ROOT, program
 from workflow.scripts.common import InputError
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.config.reading import read_yaml
@@ -27,7 +27,6 @@ from workflow.scripts.results.manifest import read_digests
 from workflow.scripts.results.page import TABLES
 from workflow.scripts.results.verify import PUBLISHED
 
-ROOT = Path(__file__).parents[1]
 OWN = ROOT / "tools/pages"
 
 # Pages of the repository, and their names on the site.

@@ -11,14 +11,13 @@ import random
 import tempfile
 from pathlib import Path
 
-from tools import program
+from tools import ROOT, program
 from workflow.scripts.common import InputError, sha256, written
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.config.reading import read_config, read_yaml
 from workflow.scripts.results.manifest import read_digests
 from workflow.scripts.trials.cells import write_cells
 
-ROOT = Path(__file__).parents[1]
 SUBMISSIONS = ROOT / "submissions"
 SAMPLE = 4  # jobs of each submission
 

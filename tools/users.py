@@ -11,19 +11,16 @@ by bias   the error of the true top k of the bounded counts against all counts: 
 items     how many came out
 """
 
-from pathlib import Path
-
 import numpy as np
 import pandas as pd
 
 from dp_topk import counting
-from tools import program, show
+from tools import ROOT, program, show
 from workflow.scripts.config.reading import read_yaml
 from workflow.scripts.data.originals import open_original
 from workflow.scripts.trials.cells import generator, prepared
 from workflow.scripts.trials.metrics import METRICS, measured
 
-ROOT = Path(__file__).parents[1]
 BOUNDS = (1, 2, 5, 10, 20, 50)
 KS = (25, 95)
 EPSILON, DELTA, TRIALS, SEED = 1.0, 1e-6, 50, 20220717
