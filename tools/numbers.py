@@ -23,8 +23,7 @@ from tools import ROOT
 from workflow.scripts.common import written
 
 BLOCK = re.compile(
-    r"<!-- numbers: (?P<command>.+?)(?: \((?P<digest>[0-9a-f]*)\))? -->\n"
-    r"(?P<table>.*?)<!-- end of numbers -->",
+    r"<!-- numbers: (?P<command>.+?)(?: \([0-9a-f]*\))? -->\n(?P<table>.*?)<!-- end of numbers -->",
     re.DOTALL,
 )
 
@@ -32,15 +31,6 @@ BLOCK = re.compile(
 def pages():
     """The pages that may hold numbers."""
     return [ROOT / "README.md", ROOT / "data/README.md", *sorted((ROOT / "docs").glob("*.md"))]
-
-
-def edited(text):
-    """The commands whose tables are not what the commands printed."""
-    return [
-        block["command"]
-        for block in BLOCK.finditer(text)
-        if _digest(block["table"]) != block["digest"]
-    ]
 
 
 def renewed(text, output):
@@ -51,14 +41,10 @@ def renewed(text, output):
         if printed is None:
             return match[0]
         table = f"\n{printed.strip()}\n\n"
-        head = f"<!-- numbers: {match['command']} ({_digest(table)}) -->"
-        return f"{head}\n{table}<!-- end of numbers -->"
+        digest = hashlib.sha256(table.encode()).hexdigest()[:8]
+        return f"<!-- numbers: {match['command']} ({digest}) -->\n{table}<!-- end of numbers -->"
 
     return BLOCK.sub(block, text)
-
-
-def _digest(table):
-    return hashlib.sha256(table.encode()).hexdigest()[:8]
 
 
 @functools.cache
