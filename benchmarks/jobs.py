@@ -1,7 +1,7 @@
 """What one job of trials costs: `python -m benchmarks.jobs`. A benchmark, not a test.
 
 Runs the trials of a job on Foods, each job in a fresh process. Seconds are those of the
-processor, so that other work on the machine matters little; memory is the peak that the system
+processor, so other work on the machine matters little; memory is the peak that the system
 reports, Python and NumPy included.
 """
 

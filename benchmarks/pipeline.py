@@ -1,7 +1,7 @@
-"""What the pipeline costs beside the work it does: `make bench-pipeline`.
+"""What the pipeline costs on top of the work it does: `make bench-pipeline`.
 
 Runs everything of config.yaml in an empty folder, then nothing, then a sweep of 7,200 cells.
-Seconds are those of the processor, by which it matters little what else the machine does.
+Seconds are those of the processor, so other work on the machine matters little.
 
 `python -m benchmarks.pipeline field` runs nothing: it adds up what the logs of the last `make
 field` say.

@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 
 
 def table(heads, rows, texts=(0,)):
-    """Lines of a table in Markdown; columns are numbers, but those listed in `texts`."""
+    """Lines of a table in Markdown; columns are numbers, except those listed in `texts`."""
     yield f"| {' | '.join(heads)} |"
     yield f"|{'|'.join('---' if i in texts else '--:' for i in range(len(heads)))}|"
     for row in rows:
@@ -23,7 +23,7 @@ def show(*of):
 
 
 def program(main):
-    """Run a program with the arguments of the command line; errors for people are a sentence."""
+    """Run a program with the arguments of the command line; mistakes of people get a sentence."""
     try:
         sys.exit(main(*sys.argv[1:]))
     except (InputError, OSError) as error:

@@ -1,9 +1,9 @@
-"""The tables of docs/choosing.md, from the results of `make field`, each by its name:
+"""Print a table of docs/choosing.md, from the results of `make field`:
 
 python -m tools.answers ranking|best-up-to|perfect|contributions|no-list|no-list-errors [FOLDER]
 
 FOLDER has the results: field/results by default. `python -m tools.answers mechanisms` prints the
-table of docs/mechanisms.md, from what the mechanisms say of themselves.
+table of docs/mechanisms.md, from what the modules of the mechanisms declare.
 """
 
 import math
@@ -60,7 +60,7 @@ def medians(errors):
 
 
 def among_the_best(won, guarantee):
-    """{(dataset, output, epsilon, k): the winner, and all that are not told from it}."""
+    """{(dataset, output, epsilon, k): the winner, and all that tie with it}."""
     return {
         (row.dataset, row.output, row.epsilon, row.k): {row.winner, *row.tied_with.split()}
         for row in won.itertuples()
@@ -101,7 +101,7 @@ def ranking(board, plan):
 
 
 def best_up_to(won, plan, leaders=LEADERS):
-    """The largest k up to which a mechanism is the best of all, or not told from the best."""
+    """The largest k up to which a mechanism is the best of all, or ties with the best."""
     best = among_the_best(won, "either")
 
     def reached(dataset, output, epsilon, name):
@@ -132,9 +132,9 @@ def perfect_up_to(errors, plan, names=OF_SETS):
 
 
 def contributions(errors, plan):
-    """The largest c up to which noise with that c is as good as what cannot use c.
+    """The largest c up to which noise with that c is as good as the best that cannot use c.
 
-    Compared with the best mechanism of the same guarantee, by the median error.
+    Compared are median errors, of mechanisms with the same guarantee.
     """
     about, bounded, median = plan.ranked(), plan.bounded(), medians(errors)
 
@@ -178,7 +178,7 @@ def without_list(trials, plan, pairs=UNBOUNDED):
 
 
 def errors_without_list(errors, plan):
-    """Median error, and how many items came out where those are not always k."""
+    """Median error and, where it is not always k, the number of items that came out."""
     median = medians(errors)
     unlisted = [n for n in plan.ranked() if not mechanisms.get(plan.variant(n)[0]).needs_domain]
     labels = plan.labels(*unlisted, *WITH_LIST)
@@ -199,7 +199,7 @@ def errors_without_list(errors, plan):
     return ["", "k", *labels.values()], rows
 
 
-# Each table by its name: the results that it comes from, and what makes it of them and the plan.
+# {table: (the results that it comes from, what makes it of them and the plan)}
 TABLES = {
     "ranking": ("leaderboard.csv", ranking),
     "best-up-to": ("winners.csv", best_up_to),
@@ -215,7 +215,7 @@ def main(answer, folder=ROOT / "field/results"):
     if answer == "mechanisms":
         return show(*about_mechanisms())
     if answer not in TABLES:
-        raise InputError(f"there is no table {answer!r}; there are mechanisms, {', '.join(TABLES)}")
+        raise InputError(f"there is no table {answer!r}, only mechanisms, {', '.join(TABLES)}")
     name, made = TABLES[answer]
     results = Path(folder) / name
     if not results.is_file():

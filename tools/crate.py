@@ -3,8 +3,8 @@
 crate.zip holds the config, the lock, tables, figures, explorer and checksums of the run in the
 working directory, and ro-crate-metadata.json, which describes them in the terms of RO-Crate 1.1
 and its profile for runs: what was run, with which code and packages, from which config, and whom
-to cite. All of it comes from results/manifest.json and CITATION.cff. Only files that still have
-the checksum of the manifest are packed; the same run gives the same bytes.
+to cite. All of it comes from results/manifest.json and CITATION.cff. Files that no longer have
+their checksum in the manifest are refused; the same run gives the same bytes.
 """
 
 import json
@@ -22,7 +22,7 @@ ADDED = ("requirements.lock", "CITATION.cff", "LICENSE", "config.yaml")  # of th
 SPECIFICATION = "https://w3id.org/ro/crate/1.1"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 LICENCE = "https://spdx.org/licenses/Apache-2.0"
-DAY = (1980, 1, 1, 0, 0, 0)  # of every file in the zip: the oldest that it can have
+DAY = (1980, 1, 1, 0, 0, 0)  # the date of every file in the zip: the oldest possible
 
 
 def crate(run=Path(), target=Path("crate.zip")):
@@ -32,7 +32,7 @@ def crate(run=Path(), target=Path("crate.zip")):
     manifest = json.loads((run / MANIFEST).read_text(encoding="utf-8"))
     for name, digest in manifest["sha256"].items():
         if not (run / name).is_file() or sha256(run / name) != digest:
-            raise InputError(f"{run / name} is not as the run left it: run `make figures` again")
+            raise InputError(f"{run / name} has changed since the run: run `make figures` again")
     files = {name: run / name for name in (*manifest["sha256"], MANIFEST)}
     files |= {f"project/{name}": ROOT / name for name in ADDED}
     files = dict(sorted(files.items()))

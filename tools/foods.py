@@ -188,7 +188,7 @@ def tail(share, items, ratings):
             pairs = enumerate(pairwise([*at_least, 0]), start=1)
             return Counter({n: a - b for n, (a, b) in pairs})
         low, high = (theta, high) if surplus > 0 else (low, theta)
-    raise ArithmeticError("no tail has exactly the ratings that are left; another seed will do")
+    raise ArithmeticError("no tail has exactly the ratings that are left; try another seed")
 
 
 def main(path=DATA / "embedded/foods.csv"):

@@ -2,7 +2,7 @@
 
 python -m tools.gallery figures docs/gallery [PREFIX NAME...]
 
-With names, only those figures are copied that are there; PREFIX begins the names of their copies.
+With names, only these figures are copied, those that exist; the names of copies begin with PREFIX.
 """
 
 import io

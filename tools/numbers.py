@@ -8,8 +8,8 @@ A page holds a table between two markers, and the first names the command that p
     <!-- end of numbers -->
 
 Each command is run once and its output put between the markers, with the first digits of its
-sha256. A table that was edited by hand no longer has that digest, and a test fails. With words,
-only the commands that contain one of them are run.
+sha256. If a table is edited by hand, the digest no longer fits, and a test fails. With words,
+only commands that contain one of them are run.
 """
 
 import functools

@@ -59,7 +59,7 @@ def build(run=Path(), site=ROOT / "site"):
 
 
 def write_pages(pages, run):
-    """All that MkDocs needs, in a folder: pages, pictures and the files that they link to."""
+    """Put all that MkDocs needs into a folder: pages, pictures and the files that they link to."""
     manifest = json.loads(copied(run, "results/manifest.json", pages).read_text(encoding="utf-8"))
     plan = Plan(read_yaml(copied(run, "results/config.yaml", pages)), ROOT)
     for name in manifest["sha256"]:
@@ -99,7 +99,7 @@ def copied(folder, name, target):
 
 
 def label(plan):
-    """What the pages of a run say if it is not the published one, of which the others speak."""
+    """What the pages of a run say if it is not the published one, the subject of the others."""
     if plan.digest() == read_digests(ROOT / PUBLISHED)["config"]:
         return ""
     titles = html.escape(", ".join(catalogue.titles(plan, plan.dataset_names).values()))

@@ -1,10 +1,10 @@
-"""Digests with which a mechanism is submitted to the leaderboard, and a sample of them repeated.
+"""Submit a mechanism to the leaderboard by the digests of its trials, or repeat some of them.
 
     python -m tools.submission NAME        after `make field`: write submissions/NAME.sha256
     python -m tools.submission --repeat    run some jobs of every submission again: the same bytes?
 
 Each line is the digest of what one job of `make field` wrote: the trials on a dataset at an
-epsilon. Generators are keyed by names, so a job gives the same bytes alone as in the field.
+epsilon. Generators are keyed by names, so a job gives the same bytes alone and in the field.
 """
 
 import random

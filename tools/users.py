@@ -2,13 +2,13 @@
 
 FILE is the original of Games, with rows of user and game. At most c games of each user are
 counted, for several c; mechanisms that need the bound draw from these counts, and their errors
-are measured against the counts of all games of all users. Beside them stand mechanisms that need
-no bound. Medians of 50 draws at epsilon = 1, delta = 10^-6:
+are measured against the counts of all games of all users. Mechanisms that need no bound are there
+for comparison. Medians of 50 draws at epsilon = 1, delta = 10^-6:
 
 error     largest error against all counts
-by noise  the same against the bounded counts, from which the mechanism drew
-by bias   the error of the true top k of the bounded counts against all counts: no noise
-items     how many came out
+by noise  the same against the bounded counts, from which the mechanism draws
+by bias   the same without noise: of the true top k of the bounded counts, against all counts
+items     how many items came out
 """
 
 import numpy as np
