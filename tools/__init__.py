@@ -1,4 +1,4 @@
-"""Programs beside the pipeline: pages, pictures and packages made of what a run left."""
+"""Programs outside the pipeline: pages, pictures and packages made of what a run left."""
 
 import sys
 from pathlib import Path
@@ -16,14 +16,14 @@ def table(heads, rows, texts=(0,)):
         yield f"| {' | '.join(row)} |"
 
 
-def show(*of):
+def show(heads, rows, texts=(0,)):
     """Print a table, each line as soon as it is known."""
-    for line in table(*of):
+    for line in table(heads, rows, texts):
         print(line, flush=True)
 
 
 def program(main):
-    """Run a program with the arguments of the command line; mistakes of people get a sentence."""
+    """Run a program with the arguments of the command line; a mistake ends it with a sentence."""
     try:
         sys.exit(main(*sys.argv[1:]))
     except (InputError, OSError) as error:
