@@ -4,7 +4,7 @@ PYTHON ?= python3
 CORES ?= 2
 EXTRAS ?=
 BIN := .venv/bin
-# Extras that were chosen once stay.
+# Extras that were chosen once are kept.
 CHOSEN := $(sort $(EXTRAS) $(shell cat .venv/extras 2> /dev/null))
 LOCKS := requirements.lock $(CHOSEN:%=requirements-%.lock)
 VERSION := -c 'import sys; print("%d.%d" % sys.version_info[:2])'
@@ -32,7 +32,7 @@ endif
 	@test -x $(BIN)/python && cat $(LOCKS) | cmp -s - .venv/installed.lock || \
 		$(MAKE) --no-print-directory .venv
 
-# Installed over what is there: pip removes a package only once its successor is downloaded.
+# Installs over the old packages: pip removes one only when its successor is downloaded.
 .PHONY: .venv
 .venv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -49,13 +49,13 @@ endif
 config-file: setup
 	@$(BIN)/python -m workflow.scripts.config.reading $(CONFIG)
 
-figures: config-file ## make all results and figures (CONFIG=mine.yaml: of your config)
+figures: config-file ## make all results and figures (CONFIG=mine.yaml: from your config)
 	$(SNAKEMAKE) $(OVERLAY)
 
 field: config-file ## compare all mechanisms at six epsilons, in field/ (CONFIG=mine.yaml: on your data)
 	$(SNAKEMAKE) --directory field --configfile workflow/field.yaml $(CONFIG)
 
-users: setup ## what bounding the items of a user costs, on the original of Games (downloads it)
+users: setup ## measure what a limit on the items of a user costs, on the original of Games (downloads it)
 	$(SNAKEMAKE) --config data=download -- data/raw/games/verified/steam-video-games.zip
 	$(BIN)/python -m tools.users
 
@@ -77,7 +77,7 @@ test: setup ## run all tests
 quick-test: setup ## run the tests that take less than a few seconds each
 	$(BIN)/python -m pytest --numprocesses $(CORES) -m "not slow"
 
-check: setup ## check style, types and form: ruff, mypy, snakefmt, snakemake --lint
+check: setup ## check style, types and formatting: ruff, mypy, snakefmt, snakemake --lint
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -88,23 +88,23 @@ bench: setup ## time the samplers against NumPy, the published algorithms and ex
 	$(BIN)/python -m benchmarks.mechanisms
 	$(BIN)/python -m benchmarks.release
 
-bench-pipeline: setup ## what the pipeline costs beside its work, and a sweep of 7,200 cells (10 minutes)
+bench-pipeline: setup ## measure the overhead of the pipeline, and a sweep of 7,200 cells (10 minutes)
 	$(BIN)/python -m benchmarks.pipeline
 
-bench-data: setup ## count 20 million rows, beside the bare query on DuckDB: seconds and memory
+bench-data: setup ## compare counting 20 million rows with the bare query on DuckDB: seconds and memory
 	$(BIN)/python -m benchmarks.counting
 
-numbers: setup ## measure again and write the tables into the pages (ONLY=release: those whose command has this word)
+numbers: setup ## measure again and write the tables into the pages (ONLY=release: tables whose command has this word)
 	$(BIN)/python -m tools.numbers $(ONLY)
 
-site: ## build site/ from the pages and the last run (CONFIG=mine.yaml: of your config)
+site: ## build site/ from the pages and a run (CONFIG=mine.yaml: from your config)
 	@$(MAKE) --no-print-directory figures EXTRAS="$(EXTRAS) site"
 	$(BIN)/python -m tools.site
 
 crate: figures ## pack the last run, its config, tables, figures and checksums, as an RO-Crate
 	$(BIN)/python -m tools.crate
 
-gallery: figures scaling ## make the small pictures and the verdicts that the README shows
+gallery: figures scaling ## make the small pictures and the verdicts that the README links to
 	$(BIN)/python -m tools.gallery figures docs/gallery
 	cp results/claims.md docs/claims.md
 
@@ -126,5 +126,5 @@ lock: ## pin the newest versions of all packages, with hashes
 tidy: setup ## show and delete the figures and results that the last run did not make
 	@$(BIN)/python -m workflow.scripts.results.manifest
 
-clean: ## delete everything made, but not the environment and the originals in data/raw
+clean: ## delete all that was made, except the environment and the originals in data/raw
 	rm -rf .snakemake data/raw/*/verified data/counts results figures field logs report.html site crate.zip

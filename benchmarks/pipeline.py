@@ -1,7 +1,7 @@
-"""What the pipeline costs beside the work it does: `make bench-pipeline`.
+"""What the pipeline costs on top of the work it does: `make bench-pipeline`.
 
 Runs everything of config.yaml in an empty folder, then nothing, then a sweep of 7,200 cells.
-Seconds are those of the processor, by which it matters little what else the machine does.
+Seconds are those of the processor, so other work on the machine matters little.
 
 `python -m benchmarks.pipeline field` runs nothing: it adds up what the logs of the last `make
 field` say.
@@ -16,15 +16,13 @@ import tempfile
 import time
 from pathlib import Path
 
-import yaml
-
 from dp_topk import mechanisms
+from tools import ROOT, show
 from workflow.scripts.config.plan import Plan
+from workflow.scripts.config.reading import read_yaml
 from workflow.scripts.data.profiles import read_profile
 from workflow.scripts.trials.cells import run_cells
 
-ROOT = Path(__file__).parents[1]
-CONFIG = yaml.safe_load((ROOT / "config.yaml").read_text(encoding="utf-8"))
 TOOK = re.compile(r"^began at [\d.]+, took [\d.]+ s, ([\d.]+) s of the processor", re.M)
 STAGES = {
     "counts": "counts/*",
@@ -34,24 +32,21 @@ STAGES = {
     "agreement and claims": "[acp][glo]*",
     "figures": "figures/**/*",
 }
-SWEEP = {
-    "epsilons": [0.1, 0.25, 0.5, 1, 2, 4],
-    "mechanisms": [
-        "joint", "pnf_peel", "cdp_peel", "laplace", "gamma", "pnf_joint", "fast_joint",
-        "oneshot_exp", "rdp_peel", "gaussian",
-    ],
-}  # fmt: skip
+SWEEP = (
+    "--config",
+    "epsilons=[0.1,0.25,0.5,1,2,4]",
+    "mechanisms=[joint,pnf_peel,cdp_peel,laplace,gamma,pnf_joint,fast_joint,oneshot_exp,rdp_peel,"
+    "gaussian]",
+)
 
 
-def snakemake(folder, *arguments, config=None):
+def snakemake(folder, *arguments):
     """Run Snakemake there; processor seconds, and the largest memory of any process in MB."""
     command = [Path(sys.executable).with_name("snakemake"), "--cores", "2", "--quiet", "all"]
-    overlay = folder / "overlay.yaml"
-    overlay.write_text(yaml.safe_dump(config or {}), encoding="utf-8")
     command += ["--snakefile", ROOT / "Snakefile", "--directory", folder, *arguments]
     quiet = subprocess.DEVNULL  # a dry run is never quiet by itself
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    subprocess.run([*command, "--configfile", overlay], check=True, stdout=quiet, stderr=quiet)
+    subprocess.run(command, check=True, stdout=quiet, stderr=quiet)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return processor, after.ru_maxrss * 1024 / 1e6
@@ -60,35 +55,31 @@ def snakemake(folder, *arguments, config=None):
 def jobs(folder, pattern):
     """The processor seconds of each job whose log this names."""
     logs = (log for log in (folder / "logs").glob(f"{pattern}.log") if log.is_file())
-    found = (TOOK.search(log.read_text(encoding="utf-8")) for log in sorted(logs))
-    return [float(line[1]) for line in found]
+    return [float(TOOK.search(log.read_text(encoding="utf-8"))[1]) for log in logs]
 
 
 def bare_cells():
     """Processor seconds of all cells of config.yaml in this one process."""
-    plan = Plan(CONFIG, ROOT)
+    plan = Plan(read_yaml(ROOT / "config.yaml"), ROOT)
     profiles = {
-        name: mechanisms.Profile(*read_profile(ROOT / f"data/embedded/{name}.csv"))
+        name: mechanisms.Profile(*read_profile(plan.origin(name)["raw"]))
         for name in plan.dataset_names
     }
+    trials, seed = range(1, plan["trials"] + 1), plan["seed"]
     start = time.process_time()
     for dataset, profile in profiles.items():
-        for job in plan.jobs(dataset):
-            numbers = range(job["first"], job["last"] + 1)
-            run_cells(
-                profile, dataset, job["mechanism"], job["epsilon"], job["ks"], numbers,
-                plan["seed"], plan.setting(job["mechanism"]),
-            )  # fmt: skip
+        for name, setting in plan.settings(*plan["mechanisms"]).items():
+            for epsilon in plan.epsilons_of(name):
+                run_cells(profile, dataset, name, epsilon, plan["ks"], trials, seed, setting)
     return time.process_time() - start
 
 
 def sweep():
     """Six epsilons, ten mechanisms, six datasets, twenty k."""
-    cells = 6 * 20 * len(SWEEP["epsilons"]) * len(SWEEP["mechanisms"])
-    with tempfile.TemporaryDirectory() as name:
-        planning, _ = snakemake(Path(name), "--dry-run", config=SWEEP)
-        seconds, most = snakemake(Path(name), "--until", "errors", config=SWEEP)
-    yield f"a sweep of {cells:,} cells, 50 trials each", f"{seconds:.0f} s"
+    with tempfile.TemporaryDirectory() as folder:
+        planning, _ = snakemake(folder, "--dry-run", *SWEEP)
+        seconds, most = snakemake(folder, "--until", "errors", *SWEEP)
+    yield "a sweep of 7,200 cells, 50 trials each", f"{seconds:.0f} s"
     yield "planning it", f"{planning:.1f} s"
     yield "the largest process of the sweep", f"{most:.0f} MB"
 
@@ -98,13 +89,13 @@ def default_run():
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         yield "all of `config.yaml`, from nothing", f"{snakemake(folder)[0]:.0f} s"
-        for stage, pattern in STAGES.items():
-            found = jobs(folder, pattern)
-            yield f"of it {stage}, {len(found)} jobs", f"{sum(found):.1f} s"
+        found = {stage: jobs(folder, pattern) for stage, pattern in STAGES.items()}
+        for stage, seconds in found.items():
+            yield f"of it {stage}, {len(seconds)} jobs", f"{sum(seconds):.1f} s"
         bare = bare_cells()
         yield "the cells of the trials in one process", f"{bare:.1f} s"
-        trials = sum(jobs(folder, STAGES["trials"]))
-        yield "the jobs of the trials, compared with that", f"{trials / bare:.2f} times"
+        trials = f"{sum(found['trials']) / bare:.2f} times"
+        yield "the jobs of the trials, compared with that", trials
         yield "a run with nothing to do", f"{snakemake(folder)[0]:.1f} s"
 
 
@@ -120,6 +111,4 @@ def last_field():
 if __name__ == "__main__":
     # The sweep first, since the peak of memory is that of all processes so far.
     rows = last_field() if sys.argv[1:] == ["field"] else itertools.chain(sweep(), default_run())
-    print("| what | processor time |\n|---|---:|")
-    for what, value in rows:
-        print(f"| {what} | {value} |", flush=True)
+    show(["what", "processor time"], rows)

@@ -3,98 +3,85 @@
 crate.zip holds the config, the lock, tables, figures, explorer and checksums of the run in the
 working directory, and ro-crate-metadata.json, which describes them in the terms of RO-Crate 1.1
 and its profile for runs: what was run, with which code and packages, from which config, and whom
-to cite. Everything in it comes from results/manifest.json and CITATION.cff. Only files that still
-have the checksum of the manifest are packed; the same run gives the same bytes.
+to cite. All of it comes from results/manifest.json and CITATION.cff. Files that no longer have
+their checksum in the manifest are refused; the same run gives the same bytes.
 """
 
 import json
 import mimetypes
-import sys
 import zipfile
 from pathlib import Path
 
 import yaml
 
-from workflow.scripts.common import InputError, sha256
+from tools import ROOT, program
+from workflow.scripts.common import InputError, sha256, written
 
-ROOT = Path(__file__).parents[1]
 MANIFEST = "results/manifest.json"
 ADDED = ("requirements.lock", "CITATION.cff", "LICENSE", "config.yaml")  # of the project
 SPECIFICATION = "https://w3id.org/ro/crate/1.1"
 PROFILE = "https://w3id.org/ro/wfrun/process/0.5"
 LICENCE = "https://spdx.org/licenses/Apache-2.0"
-DAY = (1980, 1, 1, 0, 0, 0)  # of every file in the zip: the oldest that it can have
+DAY = (1980, 1, 1, 0, 0, 0)  # the date of every file in the zip: the oldest possible
 
 
 def crate(run=Path(), target=Path("crate.zip")):
     """Write the crate of the run in a folder."""
-    manifest_path = run / MANIFEST
-    if not manifest_path.is_file():
-        raise InputError(f"{manifest_path} does not exist: run `make figures` first")
-    manifest = json.loads(manifest_path.read_text(encoding="utf-8"))
+    if not (run / MANIFEST).is_file():
+        raise InputError(f"{run / MANIFEST} does not exist: run `make figures` first")
+    manifest = json.loads((run / MANIFEST).read_text(encoding="utf-8"))
     for name, digest in manifest["sha256"].items():
         if not (run / name).is_file() or sha256(run / name) != digest:
-            raise InputError(f"{run / name} is not as the run left it: run `make figures` again")
+            raise InputError(f"{run / name} has changed since the run: run `make figures` again")
     files = {name: run / name for name in (*manifest["sha256"], MANIFEST)}
     files |= {f"project/{name}": ROOT / name for name in ADDED}
+    files = dict(sorted(files.items()))
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     described = json.dumps(metadata(files, manifest, cited), indent=1, ensure_ascii=False) + "\n"
-    draft = target.with_suffix(".part")
-    with zipfile.ZipFile(draft, "w") as archive:
-        contents = {name: path.read_bytes() for name, path in sorted(files.items())}
-        for name, content in {"ro-crate-metadata.json": described, **contents}.items():
+    contents = {"ro-crate-metadata.json": described}
+    contents |= {name: path.read_bytes() for name, path in files.items()}
+    with written(target, "wb") as file, zipfile.ZipFile(file, "w") as archive:
+        for name, content in contents.items():
             entry = zipfile.ZipInfo(name, DAY)
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
-    draft.replace(target)
 
 
 def metadata(files, manifest, cited):
     """The description of the crate, as RO-Crate 1.1 wants it."""
-    people = {}
-
-    def all_of(authors):
-        entities = [_person(author) for author in authors]
-        people.update((entity["@id"], entity) for entity in entities)
-        return _links(entities)
-
+    entities = [_file(name, path) for name, path in files.items()]
+    authored = [cited, *cited["references"]]
+    people = {person["@id"]: person for work in authored for person in _people(work)}
     works = [
-        {
-            "@id": f"#reference-{number}",
-            "@type": "ScholarlyArticle",
-            "name": work["title"],
-            "author": all_of(work["authors"]),
+        _entity(f"#reference-{number}", "ScholarlyArticle", work["title"])
+        | {
+            "author": _links(_people(work)),
             "datePublished": str(work["year"]),
             "isPartOf": work["collection-title"],
         }
         for number, work in enumerate(cited["references"], 1)
     ]
-    authors = all_of(cited["authors"])
-    about = {"author": authors, "citation": _links(works), "license": {"@id": LICENCE}}
+    about = {
+        "author": _links(_people(cited)),
+        "citation": _links(works),
+        "license": {"@id": LICENCE},
+    }
     packages = [f"{name} {version}" for name, version in manifest["packages"].items()]
-    software = about | {
-        "@id": "#dp-topk",
-        "@type": "SoftwareApplication",
-        "name": cited["title"],
+    software = _entity("#dp-topk", "SoftwareApplication", cited["title"]) | about
+    software |= {
         "version": cited["version"],
         "softwareRequirements": [f"Python {manifest['python']}", *packages],
     }
-    entities = [_file(name, path) for name, path in sorted(files.items())]
-    run = {
-        "@id": "#run",
-        "@type": "CreateAction",
-        "name": "The run",
+    run = _entity("#run", "CreateAction", "The run") | {
         "description": f"Commit {manifest['commit'] or 'unknown'}, on {manifest['platform']}, "
         f"{manifest['processor']}, {manifest['cores']} cores.",
         "instrument": {"@id": software["@id"]},
         "object": [{"@id": "results/config.yaml"}, {"@id": "project/requirements.lock"}],
         "result": _links(e for e in entities if not e["@id"].startswith("project/")),
     }
-    root = about | {
-        "@id": "./",
-        "@type": "Dataset",
+    root = _entity("./", "Dataset", "A run of dp-topk") | about
+    root |= {
         "conformsTo": {"@id": PROFILE},
-        "name": "A run of dp-topk",
         "description": "Tables, figures and checked statements of a run of dp-topk, the "
         "reproducible experiments on differentially private top-k selection.",
         "datePublished": cited["date-released"].isoformat(),
@@ -107,10 +94,16 @@ def metadata(files, manifest, cited):
         "conformsTo": {"@id": SPECIFICATION},
         "about": {"@id": root["@id"]},
     }
-    names = {LICENCE: "Apache License 2.0", PROFILE: "Process Run Crate"}
-    outside = [{"@id": i, "@type": "CreativeWork", "name": name} for i, name in names.items()]
+    outside = [
+        _entity(LICENCE, "CreativeWork", "Apache License 2.0"),
+        _entity(PROFILE, "CreativeWork", "Process Run Crate"),
+    ]
     graph = [descriptor, root, run, software, *outside, *works, *people.values(), *entities]
     return {"@context": f"{SPECIFICATION}/context", "@graph": graph}
+
+
+def _entity(identifier, kind, name):
+    return {"@id": identifier, "@type": kind, "name": name}
 
 
 def _links(entities):
@@ -119,18 +112,16 @@ def _links(entities):
     return links[0] if len(links) == 1 else links
 
 
-def _person(author):
-    """A person, or the people behind a name."""
-    name = author.get("name") or f"{author['given-names']} {author['family-names']}"
-    kind = "Organization" if "name" in author else "Person"
-    return {"@id": f"#{name.replace(' ', '-')}", "@type": kind, "name": name}
+def _people(work):
+    """The authors of a work: a person, or the people behind a name."""
+    for author in work["authors"]:
+        name = author.get("name") or f"{author['given-names']} {author['family-names']}"
+        kind = "Organization" if "name" in author else "Person"
+        yield _entity(f"#{name.replace(' ', '-')}", kind, name)
 
 
 def _file(name, path):
-    return {
-        "@id": name,
-        "@type": "File",
-        "name": name,
+    return _entity(name, "File", name) | {
         "encodingFormat": mimetypes.guess_type(name)[0] or "text/plain",
         "contentSize": str(path.stat().st_size),
         "sha256": sha256(path),
@@ -138,7 +129,4 @@ def _file(name, path):
 
 
 if __name__ == "__main__":
-    try:
-        crate()
-    except InputError as error:
-        sys.exit(f"error: {error}")
+    program(crate)

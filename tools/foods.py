@@ -1,29 +1,12 @@
 """Make the Foods profile: `python -m tools.foods [FILE]`.
 
-The file behind Foods (Amazon 2014, Grocery and Gourmet Food: ratings of each product) is not part
-of this repository. Published are its size, two of its counts, and two figures drawn from it. The
-figures were read pixel by pixel: data/foods/head.csv has the 290 largest counts as intervals,
-data/foods/bins.csv the number of items in seven bins from 50 up. This program draws counts that
-meet all of it; data/README.md names the sources.
-
-Exact. The number of items, the number of ratings, the largest and the tenth count, and three
-counts of the head whose ranks are known roughly.
-
-Drawn: the head. Each of the 290 counts gets a random place in its interval (see `position`). All
-are drawn again until every bin that they fill is met and every item known from elsewhere has room,
-so the bins correct what was read roughly, and gaps and ties are irregular. Each of the three known
-counts then replaces one of those whose interval holds it.
-
-Drawn: from 50 up to the head. The two lowest bins say how many counts; each is a random draw
-from the law below, given its bin.
-
-Modelled: below 50. Nothing is known there but the shares of items in two relatives, and how many
-items and ratings are left. Of all distributions with the mean that is left, the one closest to
-the law (in relative entropy) is proportional to law(n) * exp(-theta * n). Theta is chosen so that
-the counts, rounded to whole items, add up to the published total; nothing is drawn.
+The original of Foods is not part of this repository. Two published figures of it were read pixel by
+pixel: data/foods/head.csv has the 290 largest counts as intervals, data/foods/bins.csv the number
+of items in seven bins from 50 up. The counts drawn here meet both, and all that is published of the
+original; data/README.md names the sources, and says what is exact, drawn and modelled.
 
 The law. Let S(n) be the share of items with at least n ratings, and e(n) = -log S(n) / log n the
-exponent of the power law from S(1) = 1 through S(n). The relatives (their mean) give e up to
+exponent of the power law from S(1) = 1 through S(n). Two related datasets (their mean) give e up to
 n = 20, the head and the bins at 50, 176 and 302. Between these points e is linear in log n: a
 power law that steepens slowly, as such data does.
 
@@ -36,20 +19,17 @@ import csv
 import random
 import sys
 from bisect import bisect, bisect_left
-from collections import Counter
+from collections import Counter, namedtuple
 from decimal import Context, Decimal, localcontext
 from itertools import accumulate, pairwise
 from math import ceil
 from operator import itemgetter
 from pathlib import Path
-from typing import NamedTuple
 
-import numpy as np
+from tools import ROOT
+from workflow.scripts.data.profiles import profile_of, write_profile
 
-from workflow.scripts.common import written
-
-DATA = Path(__file__).parents[1] / "data"
-PATH = DATA / "embedded" / "foods.csv"
+DATA = ROOT / "data"
 SEED = 2014
 
 # Published facts about the original file.
@@ -61,9 +41,8 @@ EXACT_COUNTS = (592, 409, 360)
 # item: the first falls into the interval of rank 2.
 KNOWN_ITEMS = (3_749, 2_650, 1_547, 1_096, 1_022, 933, 861, 722, 667, 662, 606)
 
-# Shares of items with 1, 2 and 3 ratings, and with at least 5, 10 and 20 ...
-SHARES_KNOWN_FOR = ("=1", "=2", "=3", ">=5", ">=10", ">=20")
-# ... in all categories of Amazon 2014 together, and in Amazon Fine Foods 2012.
+# Shares of items with 1, 2 and 3 ratings, and with at least 5, 10 and 20: in all categories of
+# Amazon 2014 together, and in Amazon Fine Foods 2012.
 RELATIVES = (
     (".433", ".162", ".086", ".264", ".145", ".077"),
     (".410", ".165", ".092", ".275", ".143", ".068"),
@@ -78,29 +57,10 @@ ROUGH_ONE_ROW_TOO_HIGH = 0.4
 DIGITS = 30
 
 
-class Reading(NamedTuple):
-    """A row of head.csv: the count of this rank is from low to high, known in this way."""
-
-    rank: int
-    low: int
-    high: int
-    known: str
-
-
-class Bin(NamedTuple):
-    """A row of bins.csv: this many items have a count from `start` to just below `below`."""
-
-    start: Decimal
-    below: Decimal
-    items_low: int
-    items_high: int
-
-    def of(self, counts):
-        """How many of the counts are in this bin."""
-        return sum(self.start <= count < self.below for count in counts)
-
-    def met_by(self, counts):
-        return self.items_low <= self.of(counts) <= self.items_high
+# A row of head.csv: the count of this rank is from low to high, known in this way.
+Reading = namedtuple("Reading", "rank low high known")
+# A row of bins.csv: this many items have a count from `start` to just below `below`.
+Bin = namedtuple("Bin", "start below items_low items_high")
 
 
 def read_tables(folder=DATA / "foods"):
@@ -113,6 +73,11 @@ def read_tables(folder=DATA / "foods"):
     head = [Reading(int(r), int(low), int(high), how) for r, low, high, how in rows("head.csv")]
     bins = [Bin(Decimal(a), Decimal(b), int(m), int(n)) for a, b, m, n in rows("bins.csv")]
     return head, bins
+
+
+def inside(a_bin, counts):
+    """How many of the counts are in this bin."""
+    return sum(a_bin.start <= count < a_bin.below for count in counts)
 
 
 def foods(head, bins, seed=SEED):
@@ -130,23 +95,23 @@ def foods(head, bins, seed=SEED):
             (ceil(second.start), Decimal(above + in_second) / ITEMS),
             (ceil(lowest.start), Decimal(above + in_second + in_lowest) / ITEMS),
         )
-        for a_bin, missing in ((second, in_second - second.of(counts)), (lowest, in_lowest)):
+        for a_bin, missing in ((second, in_second - inside(second, counts)), (lowest, in_lowest)):
             counts += [draw(share, a_bin, uniform) for _ in range(missing)]
         small = tail(share[: ceil(lowest.start) + 1], ITEMS - len(counts), RATINGS - sum(counts))
-    items = sorted((Counter(counts) | small).items(), reverse=True)
-    return tuple(np.array(column, dtype=np.int64) for column in zip(*items, strict=True))
+    return profile_of([*counts, *small.elements()])
 
 
 def draw_head(head, bins, uniform):
-    """The counts of the head, descending, which meet these bins.
+    """The counts of the head, descending: each at a random place in its interval.
 
-    The ends of the intervals never rise with the rank, so once all counts are sorted, each is still
-    inside the interval of its rank.
+    All are drawn again until they meet these bins and leave room for every known item; then each
+    exact count replaces one whose interval holds it. The ends of the intervals never rise with the
+    rank, so each count, once all are sorted, is still inside the interval of its rank.
     """
 
     def fits(counts):
         has_room = all(map(int.__ge__, counts[1:], KNOWN_ITEMS))
-        return has_room and all(a_bin.met_by(counts) for a_bin in bins)
+        return has_room and all(b.items_low <= inside(b, counts) <= b.items_high for b in bins)
 
     for _ in range(10_000):  # about one draw in six will do
         counts = sorted((position(reading, uniform) for reading in head), reverse=True)
@@ -178,20 +143,14 @@ def whole(uniform, low, high):
 
 def law(*known):
     """S(n) for n = 0, 1, ... up to the largest n of the points (n, S(n)) that are given."""
-    points = sorted([*survival_of_relatives(), *known])
+    one, two, three, five, ten, twenty = (
+        sum(map(Decimal, shares)) / len(shares) for shares in zip(*RELATIVES, strict=True)
+    )
+    small = [(2, 1 - one), (3, 1 - one - two), (4, 1 - one - two - three)]
+    points = sorted([*small, (5, five), (10, ten), (20, twenty), *known])
     exponents = [(Decimal(n).ln(), -share.ln() / Decimal(n).ln()) for n, share in points]
     logs = [Decimal(n).ln() for n in range(1, points[-1][0] + 1)]
     return [Decimal(1), *((-x * on_lines(exponents, x)).exp() for x in logs)]
-
-
-def survival_of_relatives():
-    """Points (n, share of items with at least n ratings): the mean of the two relatives."""
-    means = [sum(map(Decimal, shares)) / len(shares) for shares in zip(*RELATIVES, strict=True)]
-    share = dict(zip(SHARES_KNOWN_FOR, means, strict=True))
-    two = 1 - share["=1"]
-    three = two - share["=2"]
-    four = three - share["=3"]
-    return [(2, two), (3, three), (4, four), *((n, share[f">={n}"]) for n in (5, 10, 20))]
 
 
 def on_lines(points, x):
@@ -212,7 +171,9 @@ def draw(share, a_bin, uniform):
 def tail(share, items, ratings):
     """{count: items} of this many items with this many ratings, as close to the law as possible.
 
-    share is S(n) from 0 to the first count that is too large for the tail.
+    Of all distributions with their mean, the closest to the law (in relative entropy) is
+    proportional to law(n) * exp(-theta * n). Theta is chosen so that the counts, rounded to whole
+    items, add up. share is S(n) from 0 to the first count that is too large for the tail.
     """
     masses = [a - b for a, b in pairwise(share[1:])]
     low, high = Decimal(-1), Decimal(1)
@@ -227,15 +188,12 @@ def tail(share, items, ratings):
             pairs = enumerate(pairwise([*at_least, 0]), start=1)
             return Counter({n: a - b for n, (a, b) in pairs})
         low, high = (theta, high) if surplus > 0 else (low, theta)
-    raise ArithmeticError("no tail has exactly the ratings that are left; another seed will do")
+    raise ArithmeticError("no tail has exactly the ratings that are left; try another seed")
 
 
-def main(path=PATH):
+def main(path=DATA / "embedded/foods.csv"):
     """Write the profile."""
-    counts, items = foods(*read_tables())
-    with written(path) as file:
-        file.write("count,items\n")
-        file.writelines(f"{count},{n}\n" for count, n in zip(counts, items, strict=True))
+    write_profile(path, *foods(*read_tables()))
 
 
 if __name__ == "__main__":

@@ -2,15 +2,15 @@
 
 python -m tools.gallery figures docs/gallery [PREFIX NAME...]
 
-With names, only those figures are copied that are there; PREFIX begins the names of their copies.
+With names, only these figures are copied, those that exist; the names of copies begin with PREFIX.
 """
 
 import io
-import sys
 from pathlib import Path
 
 from PIL import Image
 
+from tools import program
 from workflow.scripts.common import InputError, written
 
 LIMIT = 700 * 1024  # bytes, of all copies together
@@ -29,36 +29,32 @@ def small(path, scale):
     return buffer.getvalue()
 
 
-def main(figures_dir, out_dir, prefix="", *names):
-    """Write a copy of every PNG under `figures_dir`; figures/datasets/foods: datasets-foods.
+def main(figures, out, prefix="", *names):
+    """Write a copy of every PNG under `figures`; figures/datasets/foods: datasets-foods.
 
     All have one scale, the largest at which they stay below LIMIT together.
     """
-    figures_dir = Path(figures_dir)
-    paths = sorted(figures_dir.rglob("*.png"))
-    if names:
-        paths = [path for path in paths if path.stem in names]
+    every = sorted(Path(figures).rglob("*.png"))
+    paths = {
+        prefix + "-".join(path.relative_to(figures).parts): path
+        for path in every
+        if not names or path.stem in names
+    }
     if not paths:
-        raise InputError(f"there is no PNG under {figures_dir}; make the figures first")
+        raise InputError(f"there is no PNG under {figures}; make the figures first")
     for scale in SCALES:
-        copies = {
-            prefix + "-".join(path.relative_to(figures_dir).parts): small(path, scale)
-            for path in paths
-        }
+        copies = {name: small(path, scale) for name, path in paths.items()}
         if sum(map(len, copies.values())) < LIMIT:
             break
     else:
         raise InputError(
             f"{len(paths)} figures do not fit into {LIMIT // 1024} KiB at the smallest scale; "
-            f"move some out of {figures_dir}"
+            f"move some out of {figures}"
         )
     for name, data in copies.items():
-        with written(Path(out_dir) / name, "wb") as file:
+        with written(Path(out) / name, "wb") as file:
             file.write(data)
 
 
 if __name__ == "__main__":
-    try:
-        main(*sys.argv[1:])
-    except (InputError, OSError) as error:
-        sys.exit(f"error: {error}")
+    program(main)

@@ -1,8 +1,8 @@
 """Build the site from the pages of this project and what the last run left: `make site`.
 
-The pages of the repository become pages of the site; figures, explorer, claims and datasets are
-those of the run in the working directory, and the leaderboard that of `make field`, if it was run.
-MkDocs makes HTML of it, without a network, and fails on a broken link.
+The pages of the repository and of tools/pages become pages of the site; figures, explorer, claims
+and datasets are those of the run in the working directory, and the leaderboard that of `make
+field`, if it was run. MkDocs makes HTML of it, without a network, and fails on a broken link.
 """
 
 import html
@@ -11,11 +11,14 @@ import logging
 import os
 import re
 import shutil
-import sys
 import tempfile
 from pathlib import Path
 
+from mkdocs.commands.build import build as make_html
+from mkdocs.config import load_config
+
 from dp_topk import mechanisms
+from tools import ROOT, program
 from workflow.scripts.common import InputError
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.config.reading import read_yaml
@@ -24,7 +27,7 @@ from workflow.scripts.results.manifest import read_digests
 from workflow.scripts.results.page import TABLES
 from workflow.scripts.results.verify import PUBLISHED
 
-ROOT = Path(__file__).parents[1]
+OWN = ROOT / "tools/pages"
 
 # Pages of the repository, and their names on the site.
 PAGES = {
@@ -40,58 +43,10 @@ SHOWN = (".csv", ".html", ".png", ".pdf")  # what is copied of a run
 SHIM = "https://unpkg.com/iframe-worker/shim"  # what the theme would load, and ours does
 SEARCH = '<div class="md-search" data-md-component="search" role="dialog"'  # has no name
 LINK = re.compile(r"(\]\(|^\[[^\]]+\]: )(?![a-z]+:|#)([^)\s#]*)(#[^)\s]*)?", re.MULTILINE)
-WIDE = "---\nhide: [toc]\n---\n\n"  # a page without a table of contents beside it
-
-API = """\
-# Python API
-
-`pip install .` installs the library; it needs NumPy only. Counting rows needs DuckDB as well
-(`pip install ".[count]"`).
-
-## Mechanisms
-
-[Samplers](samplers.md) has what each mechanism says of itself.
-
-::: dp_topk
-    options: {members: [get, names, Mechanism, Profile, Unavailable]}
-
-## Releases
-
-::: dp_topk.release
-
-## Counting
-
-::: dp_topk.counting
-    options: {members: [count_users, read_counts, query, Counts, CountingError]}
-"""
-EXPLORER = """\
-# Explorer
-
-<iframe class="explorer" src="results/explorer.html" title="Errors of each mechanism, to explore"
-></iframe>
-<script>
-const frame = document.querySelector("iframe.explorer");
-const tell = () =>
-  frame.contentWindow.postMessage(getComputedStyle(document.body).colorScheme, "*");
-frame.addEventListener("load", tell);
-new MutationObserver(tell).observe(document.body, {attributeFilter: ["data-md-color-scheme"]});
-</script>
-"""
-NO_FIELD = """\
-# Leaderboard
-
-`make field`, then `make site`, shows the rank of every mechanism here, for every dataset and
-metric, on your machine and, with `CONFIG=mine.yaml`, on your data. These are the published answers;
-[choosing](choosing.md) has the rest.
-
-"""
 
 
 def build(run=Path(), site=ROOT / "site"):
     """Make the site of the run in a folder."""
-    from mkdocs.commands.build import build as make_html
-    from mkdocs.config import load_config
-
     logging.basicConfig(format="%(message)s", level=logging.WARNING)
     with tempfile.TemporaryDirectory() as folder:
         write_pages(Path(folder), run)
@@ -104,20 +59,19 @@ def build(run=Path(), site=ROOT / "site"):
 
 
 def write_pages(pages, run):
-    """All that MkDocs needs, in a folder: pages, pictures and the files that they link to."""
-    for name in ("results/manifest.json", "results/config.yaml"):
-        copied(run / name, pages / name)
-    plan = Plan(read_yaml(run / "results/config.yaml"), ROOT)
-    shutil.copytree(ROOT / PICTURES, pages / "gallery")
-    shutil.copy(ROOT / "tools/worker.js", pages)
-    style = (ROOT / "tools/site.css").read_text(encoding="utf-8")
-    (pages / "site.css").write_text(f"{style}.table-page {{{TABLES}}}\n", encoding="utf-8")
-    for name in json.loads((run / "results/manifest.json").read_text(encoding="utf-8"))["sha256"]:
+    """Put all that MkDocs needs into a folder: pages, pictures and the files that they link to."""
+    manifest = json.loads(copied(run, "results/manifest.json", pages).read_text(encoding="utf-8"))
+    plan = Plan(read_yaml(copied(run, "results/config.yaml", pages)), ROOT)
+    for name in manifest["sha256"]:
         if name.endswith(SHOWN):
-            copied(run / name, pages / name)
+            copied(run, name, pages)
+    shutil.copytree(OWN, pages, dirs_exist_ok=True)
+    shutil.copytree(ROOT / PICTURES, pages / "gallery")
+    with open(pages / "site.css", "a", encoding="utf-8") as style:
+        style.write(f".table-page {{{TABLES}}}\n")
     of_run = {
         "results.md": figures_page(plan, run, pages),
-        "explorer.md": WIDE + EXPLORER,
+        "explorer.md": (OWN / "explorer.md").read_text(encoding="utf-8"),
         "claims.md": table_page("The paper's statements, checked", run / "results/claims.html"),
         "datasets.md": table_page("The datasets", run / "results/datasets.html")
         + "\n[Data and provenance](data.md) says where the counts come from.\n",
@@ -125,20 +79,27 @@ def write_pages(pages, run):
     texts = {name: repository_page(source, pages) for source, name in PAGES.items()} | of_run
     for name in ("index.md", *of_run):
         texts[name] = re.sub("(?m)^(?=# )", lambda _: label(plan), texts[name], count=1)
-    texts |= {"leaderboard.md": leaderboard(run, pages), "api.md": API, "samplers.md": samplers()}
+    samplers = (
+        f"\n## {mechanisms.get(name).label}: `{name}`\n\n::: dp_topk.mechanisms.{name}\n"
+        "    options: {members: [], show_root_heading: false, show_root_toc_entry: false}\n"
+        for name in mechanisms.names()
+    )
+    texts |= {"samplers.md": "# Samplers\n" + "".join(samplers)}
+    texts |= {"leaderboard.md": leaderboard(run, pages)}
     for name, text in texts.items():
         (pages / name).write_text(text, encoding="utf-8")
 
 
-def copied(source, target):
-    if not source.is_file():
-        raise InputError(f"{source} does not exist: run `make figures` first")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    shutil.copy(source, target)
+def copied(folder, name, target):
+    """The copy of a file, under the same name in another folder."""
+    if not (folder / name).is_file():
+        raise InputError(f"{folder / name} does not exist: run `make figures` first")
+    (target / name).parent.mkdir(parents=True, exist_ok=True)
+    return Path(shutil.copy(folder / name, target / name))
 
 
 def label(plan):
-    """What the pages of a run say if it is not the published one, of which the others speak."""
+    """What the pages of a run say if it is not the published one, the subject of the others."""
     if plan.digest() == read_digests(ROOT / PUBLISHED)["config"]:
         return ""
     titles = html.escape(", ".join(catalogue.titles(plan, plan.dataset_names).values()))
@@ -151,47 +112,25 @@ def label(plan):
     )
 
 
-# ------------------------------------------------------------------ pages of the repository
-
-
 def repository_page(source, pages):
-    """A page with its links changed to where things are on the site."""
+    """A page with its links changed to where things are on the site; other files are copied."""
 
     def link(match):
         before, path, anchor = match[1], match[2], match[3] or ""
         target = os.path.normpath(os.path.join(os.path.dirname(source), path))
-        return f"{before}{place(target, pages)}{anchor}"
+        place = PAGES.get(target, target)  # if it is nowhere, MkDocs will complain
+        if target == PICTURES:
+            place = "results.md"
+        elif target.startswith(PICTURES):
+            place = target.removeprefix("docs/")
+        elif target not in PAGES and (ROOT / target).is_file():
+            place = f"files/{target}.txt"
+            copied(ROOT, target, pages / "files").rename(pages / place)
+        return f"{before}{place}{anchor}"
 
     text = (ROOT / source).read_text(encoding="utf-8")
     parts = re.split(r"(^```.*?^```)", text, flags=re.MULTILINE | re.DOTALL)
     return "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)
-
-
-def place(target, pages):
-    """Where a file of the repository is on the site; what is not a page is copied."""
-    if target in PAGES:
-        return PAGES[target]
-    if target == PICTURES:
-        return "results.md"
-    if target.startswith(f"{PICTURES}/"):
-        return target.removeprefix("docs/")
-    if (ROOT / target).is_file():
-        copied(ROOT / target, pages / "files" / f"{target}.txt")
-        return f"files/{target}.txt"
-    return target  # MkDocs will complain
-
-
-def samplers():
-    """What the module of each mechanism says of it."""
-    sections = (
-        f"\n## {mechanisms.get(name).label}: `{name}`\n\n::: dp_topk.mechanisms.{name}\n"
-        "    options: {members: [], show_root_heading: false, show_root_toc_entry: false}\n"
-        for name in mechanisms.names()
-    )
-    return "# Samplers\n" + "".join(sections)
-
-
-# ------------------------------------------------------------------ pages of the run
 
 
 def figures_page(plan, run, pages):
@@ -207,7 +146,7 @@ def figures_page(plan, run, pages):
         heading = html.escape(titles.get(name.removeprefix("datasets/"), words))
         tables = [path for path in figure.tables.values() if path.startswith("results/")]
         for path in tables:
-            copied(run / path, pages / path)
+            copied(run, path, pages)
         # The picture is small enough to be shown whole, and links to itself in full size.
         parts.append(
             f"\n## {heading}\n\n[![{heading}](figures/{name}.png)](figures/{name}.png)\n\n"
@@ -218,31 +157,26 @@ def figures_page(plan, run, pages):
 
 
 def table_page(title, path):
-    """A page of tables inside the site."""
+    """A page of tables inside the site, without a table of contents beside it."""
     text = path.read_text(encoding="utf-8")
     body = re.search(r"<main>\s*<h1>.*?</h1>(.*)</main>\s*(<script>.*?</script>)", text, re.DOTALL)
     # Markdown ends a block of HTML at an empty line; the theme scrolls tables without a class.
     inside = re.sub(r"\n\s*\n", "\n", body[1] + body[2]).replace("<table", '<table class="rows"')
-    return f'{WIDE}# {title}\n\n<div class="table-page">\n{inside}\n</div>\n'
+    return f'---\nhide: [toc]\n---\n\n# {title}\n\n<div class="table-page">\n{inside}\n</div>\n'
 
 
 def leaderboard(run, pages):
     """The ranking of `make field`, or the published one."""
     table = "field/results/leaderboard.csv"
     if (run / table).is_file():
-        copied(run / table, pages / table)
+        copied(run, table, pages)
         page = table_page("Leaderboard", (run / table).with_suffix(".html"))
         return f"{page}\nData: [{table}]({table}). [Choosing](choosing.md) has the answers.\n"
-    answers = re.search(
-        r"## Where the answers come from\n.*?(?=\n## )",
-        repository_page("docs/choosing.md", pages),
-        re.DOTALL,
-    )
-    return NO_FIELD + answers[0].replace("](#", "](choosing.md#")
+    choosing = repository_page("docs/choosing.md", pages)
+    answers = re.search(r"## Where the answers come from\n.*?(?=\n## )", choosing, re.DOTALL)
+    own = (OWN / "leaderboard.md").read_text(encoding="utf-8")
+    return own + answers[0].replace("](#", "](choosing.md#")
 
 
 if __name__ == "__main__":
-    try:
-        build()
-    except InputError as error:
-        sys.exit(f"error: {error}")
+    program(build)

@@ -1,24 +1,23 @@
-"""Digests with which a mechanism is submitted to the leaderboard, and a sample of them repeated.
+"""Submit a mechanism to the leaderboard by the digests of its trials, or repeat some of them.
 
     python -m tools.submission NAME        after `make field`: write submissions/NAME.sha256
     python -m tools.submission --repeat    run some jobs of every submission again: the same bytes?
 
 Each line is the digest of what one job of `make field` wrote: the trials on a dataset at an
-epsilon. Generators are keyed by names, so a job gives the same bytes alone as in the field.
+epsilon. Generators are keyed by names, so a job gives the same bytes alone and in the field.
 """
 
 import random
-import sys
 import tempfile
 from pathlib import Path
 
+from tools import ROOT, program
 from workflow.scripts.common import InputError, sha256, written
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.config.reading import read_config, read_yaml
 from workflow.scripts.results.manifest import read_digests
 from workflow.scripts.trials.cells import write_cells
 
-ROOT = Path(__file__).parents[1]
 SUBMISSIONS = ROOT / "submissions"
 SAMPLE = 4  # jobs of each submission
 
@@ -50,7 +49,7 @@ def submit(plan, name, run=Path("field"), folder=SUBMISSIONS):
 
 
 def repeat(plan, name, folder=SUBMISSIONS, sample=SAMPLE):
-    """Run some jobs again, nobody knows in advance which: {its file: whether it has the digest}."""
+    """Run some jobs again, which nobody can predict: {its file: whether it has the digest}."""
     digests, wanted = read_digests(folder / f"{name}.sha256"), jobs(plan, name)
     if digests.keys() != wanted.keys():
         raise InputError(
@@ -80,23 +79,19 @@ def repeated(plan, dataset, job):
         return sha256(cells)
 
 
-def main(arguments):
-    """Submit the mechanism that is named, or repeat all that were submitted."""
-    if len(arguments) != 1:
+def main(name=None):
+    """Submit the mechanism that is named, or repeat all that were submitted; 1 if one differs."""
+    if name is None:
         raise InputError("give the name of a mechanism, or --repeat")
-    plan, same = field(), True
-    if arguments != ["--repeat"]:
-        submit(plan, *arguments)
-        return same
+    if name != "--repeat":
+        return submit(field(), name)
+    plan, differs = field(), 0
     for path in sorted(SUBMISSIONS.glob("*.sha256")):
-        for job, equal in repeat(plan, path.stem).items():
-            print(f"{'same' if equal else 'differs'}  {job}", flush=True)
-            same &= equal
-    return same
+        for job, same in repeat(plan, path.stem).items():
+            print(f"{'same' if same else 'differs'}  {job}", flush=True)
+            differs |= not same
+    return differs
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(not main(sys.argv[1:]))
-    except InputError as error:
-        sys.exit(f"error: {error}")
+    program(main)

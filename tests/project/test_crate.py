@@ -87,5 +87,5 @@ def test_a_file_that_was_altered_is_not_packed(tmp_path):
     (results / "errors.csv").write_text("altered", encoding="utf-8")
     manifest = {"sha256": {"results/errors.csv": "0" * 64}}
     (results / "manifest.json").write_text(json.dumps(manifest), encoding="utf-8")
-    with pytest.raises(InputError, match="is not as the run left it"):
+    with pytest.raises(InputError, match="has changed since the run"):
         crate(tmp_path, tmp_path / "crate.zip")

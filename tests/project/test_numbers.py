@@ -6,13 +6,20 @@ import pytest
 
 from tools import numbers
 
+
+def edited(text):
+    """Whether a table of the page is not what its command printed, as the digest says."""
+    tables = {block["command"]: block["table"] for block in numbers.BLOCK.finditer(text)}
+    return numbers.renewed(text, tables.get) != text
+
+
 PAGE = "Before.\n\n<!-- numbers: python -m x --a 1 -->\nold\n<!-- end of numbers -->\n\nAfter.\n"
 
 
 @pytest.mark.parametrize("page", numbers.pages(), ids=lambda page: page.stem)
 def test_no_table_was_edited(page):
     text = page.read_text(encoding="utf-8")
-    assert numbers.edited(text) == []
+    assert not edited(text)
     assert text.count("<!-- numbers:") == len(numbers.BLOCK.findall(text))
 
 
@@ -28,8 +35,8 @@ def test_a_table_is_renewed_and_an_edit_is_seen():
     assert re.search(r"<!-- numbers: python -m x --a 1 \(\w{8}\) -->\n\n\| 7 \|\n\n<!-- end", new)
     assert new.startswith("Before.\n\n")
     assert new.endswith("\n\nAfter.\n")
-    assert numbers.edited(new) == []
-    assert numbers.edited(new.replace("| 7 |", "| 8 |")) == ["python -m x --a 1"]
-    assert numbers.edited(PAGE) == ["python -m x --a 1"]
+    assert not edited(new)
+    assert edited(new.replace("| 7 |", "| 8 |"))
+    assert edited(PAGE)
     assert numbers.renewed(new, {}.get) == new
     assert numbers.renewed(new, {"python -m x --a 1": "| 7 |"}.get) == new

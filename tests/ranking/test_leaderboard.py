@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import tools
 from tools import answers
 from workflow.scripts.common import InputError
-from workflow.scripts.figures.columns import Table
 from workflow.scripts.ranking.leaderboard import (
     ALL,
     LEADERBOARD,
@@ -272,10 +272,16 @@ def test_the_page_begins_with_the_best_of_all_datasets():
     assert "ranked together" in best
 
 
-def errors(rows):
-    """A table of errors from {(mechanism, k): median} of the metric linf at epsilon 1."""
-    header = ["dataset", "mechanism", "epsilon", "k", "metric", "median"]
-    return Table.of([header, *(("toy", name, 1, k, "linf", m) for (name, k), m in rows.items())])
+def errors(metric, rows):
+    """A table of errors from {(mechanism, k): median} of a metric at epsilon 1."""
+    columns = ["dataset", "mechanism", "epsilon", "k", "metric", "median"]
+    rows = [("toy", name, 1.0, k, metric, median) for (name, k), median in rows.items()]
+    return pd.DataFrame(rows, columns=columns)
+
+
+def lines(answer):
+    """The rows of an answer, below its heads."""
+    return list(tools.table(*answer))[2:]
 
 
 class Toy(dict):
@@ -298,9 +304,9 @@ class Toy(dict):
 
 
 def test_answers_stop_at_the_first_k_that_is_not_perfect():
-    table = errors({("joint", 5): 0, ("joint", 15): 3, ("joint", 25): 0, ("pnf_peel", 5): 1})
-    lines = list(answers.perfect_up_to(table, Toy(), "linf", ["joint", "pnf_peel"], [1.0]))
-    assert lines == [
+    found = {("joint", 5): 1, ("joint", 15): 0.8, ("joint", 25): 1, ("pnf_peel", 5): 0.6}
+    answer = answers.perfect_up_to(errors("recall", found), Toy(), ["joint", "pnf_peel"])
+    assert list(tools.table(*answer)) == [
         "|  | \u03b5 = 1: Joint | \u03b5 = 1: Pnf_Peel |",
         "|---|--:|--:|",
         "| Toy | 5 | none |",
@@ -308,12 +314,13 @@ def test_answers_stop_at_the_first_k_that_is_not_perfect():
 
 
 def test_answers_stop_at_the_first_k_at_which_another_is_surely_better():
-    header = ["dataset", "guarantee", "output", "metric", "epsilon", "k", "winner", "tied_with"]
+    columns = ["dataset", "guarantee", "output", "metric", "epsilon", "k", "winner", "tied_with"]
     cells = [(5, "joint", ""), (15, "pnf_peel", "cdp_peel joint"), (25, "pnf_peel", "cdp_peel")]
     rows = [("toy", "either", "sequence", "linf", 1, *cell) for cell in cells]
-    won = Table.of([header, *rows, ("toy", "pure", "sequence", "linf", 1, 25, "joint", "")])
-    (line,) = list(answers.best_up_to(won, Toy(), {"sequence": ["joint", "cdp_peel"]}, [1.0]))[2:]
-    assert line == "| Toy | 15 | none |"
+    rows.append(("toy", "pure", "sequence", "linf", 1, 25, "joint", ""))
+    won = pd.DataFrame(rows, columns=columns)
+    answer = answers.best_up_to(won, Toy(), {"sequence": ["joint", "cdp_peel"]})
+    assert lines(answer) == ["| Toy | 15 | none |"]
 
 
 def trials_of(samples):
@@ -333,23 +340,21 @@ def test_answers_without_a_list_change_to_the_second_where_it_is_surely_better()
         {("a", 5): less, ("b", 5): more, ("a", 15): less, ("b", 15): less, ("a", 25): more}
         | {("b", 25): less}
     )
-    (line,) = list(answers.without_list(trials, Toy(), {"sequence": ("a", "b")}, [1.0]))[2:]
-    assert line == "| Toy | up to k = 15 A, then B |"
+    answer = answers.without_list(trials, Toy(), {"sequence": ("a", "b")})
+    assert lines(answer) == ["| Toy | up to k = 15 A, then B |"]
 
 
 @pytest.mark.parametrize(("best", "reached"), [(4, "2"), (9, "all"), (0, "none"), (1, "1")])
 def test_answers_compare_contributions_with_the_best_of_the_same_guarantee(best, reached):
     medians = {"joint": best, "pnf_peel": 50, "cdp_peel": 0}
     medians |= {"laplace_c1": 1, "laplace_c2": 4, "laplace": 9}
-    table = errors({(name, 25): median for name, median in medians.items()})
-    lines = list(answers.contributions(table, Toy(), "linf"))
-    assert lines[-1] == f"| Toy | {reached} |  |  |"
+    table = errors("linf", {(name, 25): median for name, median in medians.items()})
+    assert lines(answers.contributions(table, Toy())) == [f"| Toy | {reached} |  |  |"]
 
 
 def test_answers_tell_what_a_mechanism_needs():
-    needs = {
-        line.split("`")[1]: line.split(" | ")[3] for line in list(answers.about_mechanisms())[2:]
-    }
+    _, rows, _ = answers.about_mechanisms()
+    needs = {name.strip("`"): needs for name, _, _, needs, _ in rows}
     assert needs["joint"] == "a list of items"
     assert needs["laplace"] == "a list of items, can use a bound c"
     assert needs["limited_joint"] == "no list, δ"
