@@ -150,8 +150,8 @@ def test_a_file_is_looked_for_beside_the_config_that_names_it_then_here(tmp_path
     [
         (b"trials: 2\nks: [5]\ntrials: 3\n", "line 3: trials stands in line 1 already; keep one"),
         (b"trials: 2\ndatasets:\n  a: {title: A, title: B}\n", "line 3: title stands in line 3"),
-        (b"trials: 2\n# \xe9t\xe9\n", "line 2: this is not UTF-8; save the file as UTF-8"),
-        (b"trials: [2\nks: 3\n", "line 2: this is not YAML: "),
+        (b"trials: 2\n# \xe9t\xe9\n", "line 2: not UTF-8; save the file as UTF-8"),
+        (b"trials: [2\nks: 3\n", "line 2: not YAML: "),
         (b"- 5\n", "holds a list; it must hold keys and values"),
     ],
 )
@@ -351,12 +351,12 @@ MISTAKES = {
     "mechanisms: joint, gamma": "mechanisms is the text 'joint, gamma'; write [joint, gamma]",
     "mechanisms: [joint, joint]": "mechanisms has the text 'joint' twice",
     # mechanisms
-    "mechanisms: [jiont]": "mechanisms has 'jiont' (did you mean joint?) there are pnf_peel",
-    "mechanisms: [x; rm]": "mechanisms has 'x; rm' not a mechanism",
+    "mechanisms: [jiont]": "mechanisms: 'jiont' (did you mean joint?) possible: pnf_peel",
+    "mechanisms: [x; rm]": "mechanisms: 'x; rm' is not a mechanism",
     "mechanisms: [3]": "mechanisms has 3 in quotes",
-    "timing: {mechanisms: {gama: all}}": "timing.mechanisms has 'gama' (did you mean gamma?)",
-    "timing: {mechanisms: {gama: null}}": "timing.mechanisms has 'gama' (did you mean gamma?)",
-    "scaling: {mechanisms: [pnf]}": "scaling.mechanisms has 'pnf' not a mechanism",
+    "timing: {mechanisms: {gama: all}}": "timing.mechanisms: 'gama' (did you mean gamma?)",
+    "timing: {mechanisms: {gama: null}}": "timing.mechanisms: 'gama' (did you mean gamma?)",
+    "scaling: {mechanisms: [pnf]}": "scaling.mechanisms: 'pnf' is not a mechanism",
     "figures: {appendix_mechanisms: [gama]}": "figures.appendix_mechanisms (did you mean gamma?)",
     # choices
     "neighbors: swop": "neighbors is the text 'swop' add-remove or swap (did you mean swap?)",
@@ -366,7 +366,7 @@ MISTAKES = {
     "datasets: {books: {status: reel}}": "datasets.books.status real-head (did you mean real?)",
     # timing, scaling and figures
     "timing: null": "timing is null mapping",
-    "timing: {dataset: food}": "timing.dataset names 'food' (did you mean foods?)",
+    "timing: {dataset: food}": "timing.dataset: 'food' not a dataset (did you mean foods?) books",
     "timing: {mechanisms: {joint: al}}": "timing.mechanisms.joint `all` or a list",
     "timing: {mechanisms: {joint: []}}": "timing.mechanisms.joint is an empty list",
     "timing: {mechanisms: {joint: [5, 5]}}": "timing.mechanisms.joint has 5 twice",
@@ -374,8 +374,9 @@ MISTAKES = {
     "timing: {mechanisms: {joint: null, pnf_peel: null, cdp_peel: null, joint_alg1: null, "
     "pnf_peel_alg2: null, cdp_peel_alg3: null}}":
         "timing.mechanisms is an empty mapping at least one mechanism",
-    "scaling: {k_for_items: 1001}": "scaling.k_for_items is 1001 more than the 1000",
-    "scaling: {items_for_k: 199}": "scaling.ks has 200 scaling.items_for_k 199",
+    "scaling: {k_for_items: 1001}":
+        "scaling.k_for_items has 1001, more than the 1000 of scaling.items",
+    "scaling: {items_for_k: 199}": "scaling.ks has 200, more than the 199 of scaling.items_for_k",
     "figures: {index_datasets: [gams]}": "figures.index_datasets 'gams' (did you mean games?)",
     "figures: {all_mechanisms_dataset: 3}": "figures.all_mechanisms_dataset is 3 in quotes",
     "agreement: {k: [5]}": "agreement.k is not a key (did you mean ks?)",
@@ -384,11 +385,12 @@ MISTAKES = {
         "agreement.ks has no k that books and games have enough items for at most 11126",
     # variants
     "variants: {a: {mechanism: laplac}}":
-        "variants.a.mechanism has 'laplac' (did you mean laplace?)",
+        "variants.a.mechanism: 'laplac' (did you mean laplace?)",
     "variants: {joint: {mechanism: laplace}}": "variants.joint is the name of another mechanism",
     "variants: {a: {mechanism: laplace, options: {c: 1}}}":
-        "variants.a.options.c is not an option of laplace it has contributions",
-    "variants: {a: {mechanism: joint, options: {c: 1}}}": "is not an option of joint it has none",
+        "variants.a.options: 'c' is not an option of laplace possible: contributions",
+    "variants: {a: {mechanism: joint, options: {c: 1}}}":
+        "is not an option of joint possible: none",
     "{mechanisms: [a], variants: {a: {mechanism: joint, epsilons: [2]}}}":
         "variants.a.epsilons has none of epsilons, so a would not be run",
     "variants: {a: {options: {c: 1}}}": "variants.a.mechanism is missing",
@@ -396,10 +398,10 @@ MISTAKES = {
     "cells_per_job: 0": "cells_per_job is 0 `all` or a whole number, at least 1",
     "cells_per_job: some": "cells_per_job is the text 'some' `all` or a whole number",
     # datasets that are left out
-    "only: [bokos]": "only names 'bokos', which is not a dataset (did you mean books?)",
+    "only: [bokos]": "only: 'bokos' is not a dataset (did you mean books?)",
     "only: books": "only is the text 'books'; write [books]",
     "{only: [books], datasets: {books: null}}":
-        "only names 'books', which is left out under datasets (null)",
+        "only has 'books', which is left out under datasets (null)",
     "datasets: {books: null, foods: null, games: null, movies: null, news: null, tweets: null}":
         "datasets is an empty mapping at least one",
     "datasets: {bokos: null}": "datasets.bokos no such dataset (did you mean books?)",
@@ -490,7 +492,7 @@ MISTAKES = {
     "datasets: {books: {counts: {skip: -1}}}": "datasets.books.counts.skip is -1 at least 0",
     "datasets: {foods: {counts: {names: [a, a]}}}": "datasets.foods.counts.names 'a' twice",
     "datasets: {foods: {counts: {rows_per: itm}}}":
-        "datasets.foods.counts.rows_per needs the column 'itm' names (did you mean item?)",
+        "datasets.foods.counts.rows_per: 'itm' is not in names (did you mean item?)",
     "datasets: {games: {counts: {where: {behaviour: play}}}}":
         "datasets.games.counts.where 'behaviour' names (did you mean behavior?)",
     "datasets: {games: {counts: {where: {behavior: 1}}}}":
@@ -499,7 +501,7 @@ MISTAKES = {
         "datasets.games.counts.where is an empty mapping",
     "datasets: {games: {counts: {absorb: title}}}": "datasets.games.counts.absorb 'title' names",
     "datasets: {games: {counts: {rows_per: null, profile: true}}}":
-        "datasets.games.counts.profile needs the column 'count' names",
+        "datasets.games.counts.profile: 'count' is not in names",
 }  # fmt: skip
 
 
