@@ -20,7 +20,6 @@ import pandas as pd
 import yaml
 
 from dp_topk import counting
-from dp_topk._tables import CountingError
 from workflow.scripts.common import InputError
 from workflow.scripts.data.originals import open_original
 from workflow.scripts.trials.cells import generator, prepared
@@ -90,5 +89,5 @@ def main(path):
 if __name__ == "__main__":
     try:
         main(*sys.argv[1:] or [ROOT / "data/raw/games/verified/steam-video-games.zip"])
-    except (CountingError, InputError, OSError) as error:
+    except (InputError, OSError) as error:
         sys.exit(f"error: {error}")

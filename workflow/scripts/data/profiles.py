@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from dp_topk.mechanisms._profile import LARGEST_COUNT
-from workflow.scripts.common import InputError, written
+from workflow.scripts.common import InputError, altered, written
 
 HEADER = b"count,items\n"
 FACTS = ["dataset", "source", "users", "d", "total", "largest", "sha256"]
@@ -134,7 +134,7 @@ def read_facts(path):
         facts = json.loads(Path(path).read_bytes())
         return {key: facts[key] for key in FACTS}
     except (ValueError, KeyError, TypeError):
-        raise InputError(f"{path} is cut short or altered: delete it and run again") from None
+        raise altered(path) from None
 
 
 def _encoded(counts, items, block=1 << 16):
