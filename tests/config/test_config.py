@@ -231,11 +231,6 @@ def test_addresses_that_are_allowed(url):
     assert plan["datasets"]["books"]["download"]["url"] == url
 
 
-def test_checksums_may_have_capitals():
-    config = changed({"datasets": {"books": {"download": {"sha256": "AB" * 32}}}})
-    assert checked(config)["datasets"]["books"]["download"]["sha256"] == "ab" * 32
-
-
 # ------------------------------------------------------------------ the command line
 
 

@@ -11,12 +11,21 @@ from dp_topk import mechanisms
 from workflow.scripts.common import InputError
 from workflow.scripts.config.reading import merged, plain, pop_nulls, typed
 from workflow.scripts.config.say import clipped, did_you_mean, listed, quoted, shown
-from workflow.scripts.config.structure import check_structure, default
+from workflow.scripts.config.structure import check_structure, with_defaults
 from workflow.scripts.data.originals import is_loopback, urls
 from workflow.scripts.data.profiles import read_profile, size
 
 NEEDED_BY_SOURCE = {"embedded": (), "download": ("download", "counts"), "file": ("file", "counts")}
 COLUMNS = ("column", "item", "rows_per", "distinct", "absorb")
+
+# The settings that hold names: of mechanisms, and of datasets (one, or a list).
+OF_MECHANISMS = (
+    ("scaling", "mechanisms"), ("figures", "appendix_mechanisms"), ("figures", "hidden_mechanisms"),
+)  # fmt: skip
+OF_DATASETS = (
+    ("timing", "dataset"), ("agreement", "datasets"), ("figures", "index_datasets"),
+    ("figures", "all_mechanisms_dataset"),
+)  # fmt: skip
 
 
 def check(config, root, command_line=None, named=None):
@@ -66,49 +75,32 @@ def epsilon_text(epsilon):
 
 def _fill(config):
     """Write out defaults and abbreviations."""
-    chosen, ks = config.get("only") or config["datasets"], config["ks"]
-    datasets = {
-        name: _filled(dataset, config["data"])
-        for name, dataset in config["datasets"].items()
-        if name in chosen
-    }
-
-    def in_run(*names):
-        """Those that are in the run; if none is, all that are."""
-        return [name for name in names if name in datasets] or list(datasets)
-
-    timing, agreement, figures = config["timing"], config["agreement"], config["figures"]
-    timing["mechanisms"] = {
-        mechanism: list(ks) if at == "all" else at for mechanism, at in timing["mechanisms"].items()
-    }
-    timing["dataset"] = in_run(timing["dataset"])[0]
-    agreement["datasets"] = in_run(*agreement["datasets"])
-    figures["index_datasets"] = in_run(*figures["index_datasets"])
-    figures["all_mechanisms_dataset"] = in_run(figures["all_mechanisms_dataset"])[0]
-    wanted = figures["epsilon_figure_k"]
-    figures["epsilon_figure_k"] = min(ks, key=lambda k: (abs(k - wanted), k))
+    ks, timed, figures = config["ks"], config["timing"]["mechanisms"], config["figures"]
     config["epsilons"] = [float(epsilon) for epsilon in config["epsilons"]]
     config["delta"] = float(config["delta"])
-    config["datasets"] = datasets
+    config["timing"]["mechanisms"] = {m: list(ks) if at == "all" else at for m, at in timed.items()}
+    wanted = figures["epsilon_figure_k"]
+    figures["epsilon_figure_k"] = min(ks, key=lambda k: (abs(k - wanted), k))
+    config["datasets"] = {
+        name: {"title": dataset["title"], "source": config["data"]} | with_defaults(dataset)
+        for name, dataset in config["datasets"].items()
+        if name in config.get("only", config["datasets"])
+    }
+    for section, key in OF_DATASETS:
+        value, run = config[section][key], list(config["datasets"])
+        in_run = [name for name in _list(value) if name in run] or run
+        config[section][key] = in_run[0] if isinstance(value, str) else in_run
 
 
-def _filled(dataset, source):
-    filled = {"title": dataset["title"], "source": source, "status": default("status")} | dataset
-    if "download" in filled:
-        filled["download"] = {"max_bytes": default("download", "max_bytes")} | {
-            key: value.lower() if key.endswith("sha256") else value
-            for key, value in filled["download"].items()
-        }
-    if "counts" in filled:
-        filled["counts"] = {"skip": default("counts", "skip")} | filled["counts"]
-    return filled
+# ------------------------------------------------------------------ names and mechanisms
 
 
-# ------------------------------------------------------------------ mechanisms and names
+def _list(names):
+    return [names] if isinstance(names, str) else names
 
 
 def _require(path, names, known, what):
-    """Refuse a name that is not among those that are known."""
+    """Refuse a name that is not known."""
     for name in names:
         if name not in known:
             raise InputError(
@@ -119,29 +111,20 @@ def _require(path, names, known, what):
 
 def _check_names(config, left_out, untimed):
     """What names a mechanism or a dataset names one that exists, even if it is left out."""
-    timing, figures = config["timing"], config["figures"]
-    timed = [*timing["mechanisms"], *untimed]
+    shipped, only = mechanisms.names(), config.get("only", ())
+    runnable, datasets = [*shipped, *config["variants"]], [*config["datasets"], *left_out]
+    # Those of other packages can be timed, but their draws cannot be repeated.
+    timed, timeable = [*config["timing"]["mechanisms"], *untimed], [*runnable, *mechanisms.EXTERNAL]
     for name, variant in config["variants"].items():
-        path = f"variants.{name}.mechanism"
-        _require(path, [variant["mechanism"]], mechanisms.names(), "a mechanism")
-    for path, names in {
-        "mechanisms": config["mechanisms"],
-        # Those of other packages can be timed, but their draws cannot be repeated.
-        "timing.mechanisms": [name for name in timed if name not in mechanisms.EXTERNAL],
-        "scaling.mechanisms": config["scaling"]["mechanisms"],
-        "figures.appendix_mechanisms": figures["appendix_mechanisms"],
-        "figures.hidden_mechanisms": figures["hidden_mechanisms"],
-    }.items():
-        _require(path, names, [*mechanisms.names(), *config["variants"]], "a mechanism")
-    for path, names in {
-        "timing.dataset": [timing["dataset"]],
-        "agreement.datasets": config["agreement"]["datasets"],
-        "figures.index_datasets": figures["index_datasets"],
-        "figures.all_mechanisms_dataset": [figures["all_mechanisms_dataset"]],
-        "only": config.get("only", ()),
-    }.items():
-        _require(path, names, [*config["datasets"], *left_out], "a dataset")
-    if both := [name for name in config.get("only", ()) if name in left_out]:
+        _require(f"variants.{name}.mechanism", [variant["mechanism"]], shipped, "a mechanism")
+    _require("mechanisms", config["mechanisms"], runnable, "a mechanism")
+    _require("timing.mechanisms", timed, timeable, "a mechanism")
+    for section, key in OF_MECHANISMS:
+        _require(f"{section}.{key}", config[section][key], runnable, "a mechanism")
+    for section, key in OF_DATASETS:
+        _require(f"{section}.{key}", _list(config[section][key]), datasets, "a dataset")
+    _require("only", only, datasets, "a dataset")
+    if both := [name for name in only if name in left_out]:
         raise InputError(
             f"only has {quoted(both[0])}, which is left out under datasets (null); "
             "take it out of one of them"

@@ -39,12 +39,14 @@ def check_structure(config):
         raise InputError(_sentence(error, config))
 
 
-def default(*path):
-    """What a key of a dataset is where the config leaves it out."""
-    schema = _validator().schema["$defs"]["dataset"]
-    for key in path:
-        schema = schema["properties"][key]
-    return schema["default"]
+def with_defaults(value, schema=None):
+    """A dataset, or a part of one, with what the schema says of keys that it leaves out."""
+    keys = (schema or _validator().schema["$defs"]["dataset"])["properties"]
+    given = {
+        key: with_defaults(inner, keys[key]) if "properties" in keys[key] else inner
+        for key, inner in value.items()
+    }
+    return {key: about["default"] for key, about in keys.items() if "default" in about} | given
 
 
 def _sentence(error, config):
