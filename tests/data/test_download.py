@@ -39,7 +39,7 @@ from workflow.scripts.data.download import RETRY, Patience, fetch, requests
 from workflow.scripts.data.originals import link, linked, open_original, verify
 
 SOON = RETRY.new(backoff_factor=0.01, backoff_max=0.05, retry_after_max=0.05)
-HASTY = Patience(read=5, progress=0.1, retry=SOON)
+HASTY = Patience(read=5, report=0.1, retry=SOON)
 ONCE = HASTY._replace(retry=RETRY.new(total=0))
 HASTIER = HASTY._replace(read=0.4)  # where nothing is to arrive
 DATA = np.random.default_rng(1).bytes(200_000)

@@ -52,8 +52,8 @@ class Patience(NamedTuple):
 
     connect: float = 5
     read: float = 15  # without a byte
-    slowest: float = 1000  # bytes a second, on average over `read` seconds
-    progress: float = 5  # between two lines about it
+    report: float = 10  # between two lines about progress
+    slowest: float = 1000  # bytes a second between them
     retry: Retry = RETRY
 
 
@@ -149,12 +149,12 @@ class Transfer:
         while True:
             had = self._size()
             try:
-                continued = self._receive()
+                self._receive()
                 wrong = self._without_zip() or fault(self.part, self.download)
                 if not wrong:
                     break
                 self.part.unlink()
-                raise Broken(f"after a continued download {wrong}") if continued else GiveUp(wrong)
+                raise Broken(f"after a continued download {wrong}") if had else GiveUp(wrong)
             except Broken as problem:
                 failures = 1 if self._size() > had else failures + 1
                 if failures > retry.total:
@@ -189,7 +189,7 @@ class Transfer:
         return None
 
     def _receive(self):
-        """Complete the partial file; return whether it had been begun before."""
+        """Complete the partial file, or begin it anew."""
         pinned = bool(self.download.get("sha256"))
         have = self._size() if self.validator or pinned else 0
         headers = {"User-Agent": "dp-topk", "Accept-Encoding": "identity"}
@@ -205,7 +205,7 @@ class Transfer:
                 session.mount("http://", adapter)
                 timeout = self.patience.connect, self.patience.read
                 with session.get(self.url, headers=headers, timeout=timeout, stream=True) as answer:
-                    return self._store(answer, have)
+                    self._store(answer, have)
         except (requests.RequestException, network.HTTPError, ValueError) as error:
             raise _problem(error) from None  # it may show a signed address
 
@@ -234,12 +234,10 @@ class Transfer:
             os.fsync(file.fileno())
         if total not in (None, size):
             raise Broken(f"the connection ended after {size:,} of {total:,} bytes")
-        return begin > 0
 
     def _copy(self, source, file, size, total):
         """Copy a body, within the limits of size and patience; return the size of the file."""
-        limit, patience = self.download["max_bytes"], self.patience
-        start = told = watched = time.monotonic(), size
+        limit, then, had = self.download["max_bytes"], time.monotonic(), size
         while True:
             if max(size, total or 0) > limit:
                 self.part.unlink()
@@ -250,17 +248,15 @@ class Transfer:
             file.write(block)
             file.flush()
             size += len(block)
-            now = time.monotonic()
-            if now - watched[0] > patience.read:
-                if size - watched[1] < patience.slowest * (now - watched[0]):
+            seconds = time.monotonic() - then
+            if seconds > self.patience.report:
+                rate = (size - had) / seconds
+                if rate < self.patience.slowest:
                     raise Broken("the connection is too slow")
-                watched = now, size
-            if now - told[0] > patience.progress:
-                told = now, size
-                rate = (size - start[1]) / (now - start[0])
                 of = f" of {total / 1e6:,.1f}" if total else ""
                 left = f", {(total - size) / rate:,.0f} s left" if total else ""
                 tell(f"{self.dataset}: {size / 1e6:,.1f}{of} MB, {rate / 1e3:,.0f} kB/s{left}")
+                then, had = time.monotonic(), size
 
 
 class _Adapter(requests.adapters.HTTPAdapter):

@@ -94,7 +94,7 @@ def fault(path, download):
             what, opened, digest = checks[key]
             with opened() as file:
                 found = digest(file)
-            expected = download.get(key, found).lower()
+            expected = (download.get(key) or found).lower()
             if found != expected and key == "member_sha256" and not is_zip(path):
                 return f"it is not a usable zip archive, nor {member!r} itself"
             if found != expected:
