@@ -19,7 +19,6 @@ import shutil
 import sys
 import time
 from pathlib import Path
-from typing import NamedTuple
 from urllib.parse import quote, urlsplit
 
 import requests
@@ -32,8 +31,9 @@ from workflow.scripts.data.originals import fault, is_loopback, page, urls, veri
 
 BLOCK = 1 << 16
 KAGGLE = "https://www.kaggle.com/api/v1"
-
-
+TIMEOUT = 5, 15  # seconds until there is a connection, and without a byte
+REPORT = 10  # seconds between two lines about progress
+SLOWEST = 1000  # bytes a second between them
 # Requests that bring no answer, or one that says to come back later, are repeated by urllib3; what
 # breaks off while the file arrives is continued here, as often and with the same waits.
 RETRY = Retry(
@@ -47,19 +47,6 @@ RETRY = Retry(
 )
 
 
-class Patience(NamedTuple):
-    """How long to wait for a server, in seconds, and how often to try."""
-
-    connect: float = 5
-    read: float = 15  # without a byte
-    report: float = 10  # between two lines about progress
-    slowest: float = 1000  # bytes a second between them
-    retry: Retry = RETRY
-
-
-PATIENCE = Patience()
-
-
 class GiveUp(Exception):
     """The download cannot work; the message says why."""
 
@@ -68,7 +55,7 @@ class Broken(Exception):
     """The connection failed while the file arrived."""
 
 
-def fetch(dataset, download, path, patience=PATIENCE, kaggle=KAGGLE):
+def fetch(dataset, download, path):
     """Return the path of a dataset's verified original; `download` is its part of the config.
 
     That is `path`, or a file of another name beside it if its checksum is right. What is there
@@ -91,7 +78,7 @@ def fetch(dataset, download, path, patience=PATIENCE, kaggle=KAGGLE):
                 return other
         reasons = []
         for url in urls(download):
-            transfer = Transfer(dataset, download, path, url, patience, kaggle)
+            transfer = Transfer(dataset, download, path, url)
             try:
                 transfer.complete()
                 return path
@@ -132,20 +119,20 @@ def _alone_in(folder, dataset):
 class Transfer:
     """The requests for a file at one address; each continues what the one before it left."""
 
-    def __init__(self, dataset, download, path, url, patience, kaggle):
-        self.dataset, self.download, self.path, self.patience = dataset, download, path, patience
+    def __init__(self, dataset, download, path, url):
+        self.dataset, self.download, self.path = dataset, download, path
         self.part = path.with_name(f".{path.name}.part")
         self.validator = None  # of what the partial file holds, as If-Range may have it
         self.url, self.token, self.name = url, None, url.rpartition("/")[2]
         self.place = re.sub(r".*://(.*@)?([^/:]*).*", r"\2", url)
         if url.startswith("kaggle:"):
-            self.url = f"{kaggle}/datasets/download/{quote(url.removeprefix('kaggle:'))}"
+            self.url = f"{KAGGLE}/datasets/download/{quote(url.removeprefix('kaggle:'))}"
             self.token = _token()
             self.place = "Kaggle" if self.token else "Kaggle without a token"
 
     def complete(self):
         """Fetch and verify the file, continuing it as long as something arrives."""
-        failures, retry = 0, self.patience.retry
+        failures = 0
         while True:
             had = self._size()
             try:
@@ -157,9 +144,9 @@ class Transfer:
                 raise Broken(f"after a continued download {wrong}") if had else GiveUp(wrong)
             except Broken as problem:
                 failures = 1 if self._size() > had else failures + 1
-                if failures > retry.total:
+                if failures > RETRY.total:
                     raise GiveUp(f"{problem} (tried {failures} times)") from None
-                seconds = min(retry.backoff_factor * 2 ** (failures - 1), retry.backoff_max)
+                seconds = min(RETRY.backoff_factor * 2 ** (failures - 1), RETRY.backoff_max)
                 tell(f"{self.dataset}: {problem}; next attempt in {seconds:g} s")
                 time.sleep(seconds)
             except OSError as error:
@@ -200,11 +187,10 @@ class Transfer:
             with requests.Session() as session:
                 session.max_redirects = 10
                 session.trust_env = not is_loopback(self.url)  # no proxy for ourselves
-                adapter = _Adapter(self.url, pinned, self.token, self.patience.retry)
+                adapter = _Adapter(self.url, pinned, self.token)
                 session.mount("https://", adapter)
                 session.mount("http://", adapter)
-                timeout = self.patience.connect, self.patience.read
-                with session.get(self.url, headers=headers, timeout=timeout, stream=True) as answer:
+                with session.get(self.url, headers=headers, timeout=TIMEOUT, stream=True) as answer:
                     self._store(answer, have)
         except (requests.RequestException, network.HTTPError, ValueError) as error:
             raise _problem(error) from None  # it may show a signed address
@@ -236,7 +222,7 @@ class Transfer:
             raise Broken(f"the connection ended after {size:,} of {total:,} bytes")
 
     def _copy(self, source, file, size, total):
-        """Copy a body, within the limits of size and patience; return the size of the file."""
+        """Copy a body, within the limits of size and speed; return the size of the file."""
         limit, then, had = self.download["max_bytes"], time.monotonic(), size
         while True:
             if max(size, total or 0) > limit:
@@ -249,9 +235,9 @@ class Transfer:
             file.flush()
             size += len(block)
             seconds = time.monotonic() - then
-            if seconds > self.patience.report:
+            if seconds > REPORT:
                 rate = (size - had) / seconds
-                if rate < self.patience.slowest:
+                if rate < SLOWEST:
                     raise Broken("the connection is too slow")
                 of = f" of {total / 1e6:,.1f}" if total else ""
                 left = f", {(total - size) / rate:,.0f} s left" if total else ""
@@ -262,8 +248,8 @@ class Transfer:
 class _Adapter(requests.adapters.HTTPAdapter):
     """Asks safe addresses only, also where redirects lead, and tells a token to the first only."""
 
-    def __init__(self, url, pinned, token, retry):
-        super().__init__(max_retries=retry)
+    def __init__(self, url, pinned, token):
+        super().__init__(max_retries=RETRY)
         self.pinned, self.token = pinned, token
         self.home = self._safe_origin(url)
 
