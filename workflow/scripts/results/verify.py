@@ -1,10 +1,10 @@
 """Say whether this machine reproduces the published numbers: `make verify`.
 
 The repository keeps the digests of the error files that the config as shipped gives, in
-workflow/published.sha256. Times differ from machine to machine and are not among them.
+workflow/published.sha256; `--publish` keeps those of this run instead. Times differ from machine to
+machine and are not among them.
 """
 
-import argparse
 import sys
 from pathlib import Path
 
@@ -28,13 +28,11 @@ def digests(root):
     return {"config": plan.digest()} | {name: sha256(name) for name in FILES}
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--publish", action="store_true", help="keep the digests of this run")
-    root, publish = Path(__file__).parents[3], parser.parse_args().publish
+def main(*arguments):
+    root = Path(__file__).parents[3]
     try:
         found = digests(root)
-        if publish:
+        if arguments == ("--publish",):
             with written(root / PUBLISHED) as file:
                 file.writelines(f"{digest}  {name}\n" for name, digest in found.items())
             return 0
@@ -59,4 +57,4 @@ def main():
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(*sys.argv[1:]))
