@@ -148,8 +148,11 @@ def test_a_file_is_looked_for_beside_the_config_that_names_it_then_here(tmp_path
 @pytest.mark.parametrize(
     ("data", "said"),
     [
-        (b"trials: 2\nks: [5]\ntrials: 3\n", "line 3: trials stands in line 1 already; keep one"),
-        (b"trials: 2\ndatasets:\n  a: {title: A, title: B}\n", "line 3: title stands in line 3"),
+        (b"trials: 2\nks: [5]\ntrials: 3\n", "line 3: trials is already in line 1; keep one"),
+        (
+            b"trials: 2\ndatasets:\n  a: {title: A, title: B}\n",
+            "line 3: title is already in",
+        ),
         (b"trials: 2\n# \xe9t\xe9\n", "line 2: not UTF-8; save the file as UTF-8"),
         (b"trials: [2\nks: 3\n", "line 2: not YAML: "),
         (b"- 5\n", "holds a list; it must hold keys and values"),

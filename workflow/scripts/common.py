@@ -19,8 +19,8 @@ def require_usable_places():
     """Refuse places in which no run can work, before it begins."""
     if " " in sys.executable:
         raise InputError(
-            f"the path of Python, {sys.executable!r}, has a blank, which Snakemake cannot handle; "
-            "move the project to a folder without blanks and run `make setup` there"
+            f"the path of Python, {sys.executable!r}, contains a space, which Snakemake cannot "
+            "handle; move the project to a path without spaces and run `make setup` there"
         )
     for folder in (".", ".snakemake", "data", "figures", "logs", "results"):
         if os.path.exists(folder) and not os.access(folder, os.W_OK):

@@ -31,24 +31,21 @@ OF_DATASETS = (
 def check(config, root, command_line=None, named=None):
     """Return `config` as a plain dict with every default filled in, or raise InputError.
 
-    root:            the project's folder; an absolute path in a module, where Snakemake may put a
-                     prefix before all relative paths.
-    command_line:    what `--config` gave, as in `workflow.config_settings.config`. Snakemake has
-                     merged it into `config` already, but leaves everything inside its lists and
-                     mappings as text; numbers, null, true and false are read from it here.
-    named:           {dataset: [(config file, `file` of the dataset that it names), ...]}.
+    root:          the project's folder; an absolute path in a module, where Snakemake may put a
+                   prefix before all relative paths.
+    command_line:  what `--config` gave. Snakemake has merged it into `config` already, but leaves
+                   everything inside its lists and mappings as text, which is read here.
+    named:         {dataset: [(config file, `file` of the dataset that it names), ...]}.
 
-    The plan differs from the config in this: nulls are gone, and so are datasets that `only`
-    does not name; each dataset has `source`, `status` and its other defaults, epsilons are
-    floats, timing lists each k instead of saying `all`, and what names a dataset or a k names
-    one that is in the run. Checking a plan gives the same plan.
+    Nulls are gone, and so are datasets that `only` does not name; timing lists each k instead of
+    saying `all`, and settings that name a dataset or a k name one that is in the run. Checking
+    what was returned gives the same again.
     """
     config, root = plain(config), Path(root)
     if command_line:
         config = merged(config, plain(command_line, typed))
     if not isinstance(config, dict):
         raise InputError(f"the config is {shown(config)}; it must be a mapping of keys to values")
-
     left_out = pop_nulls(config, "datasets")
     untimed = pop_nulls(config.get("timing"), "mechanisms")
     pop_nulls(config, "variants")

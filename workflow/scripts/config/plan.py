@@ -153,12 +153,13 @@ class Plan:
         size, trials, jobs = self["trials_per_job"], self["trials"], []
         runs = [(name, text) for name in self["mechanisms"] for text in self.epsilons_of(name)]
         firsts = range(1, trials + 1, size)
-        for run, (chunk, ks), first in itertools.product(runs, self.chunks().items(), firsts):
-            job = dict(zip(("mechanism", "epsilon"), run, strict=True))
-            job |= {"first": first, "last": min(first + size - 1, trials)}
+        chunks = self.chunks().items()
+        for (mechanism, text), (chunk, ks), first in itertools.product(runs, chunks, firsts):
+            last = min(first + size - 1, trials)
+            job = {"mechanism": mechanism, "epsilon": text, "first": first, "last": last}
             names = job | {"dataset": dataset, "ks": chunk}
-            job |= {"ks": ks, "cells": CELLS.format(**names), "missing": MISSING.format(**names)}
-            jobs.append(job)
+            files = {"cells": CELLS.format(**names), "missing": MISSING.format(**names)}
+            jobs.append(job | {"ks": ks} | files)
         return jobs
 
     # -------------------------------------------------------------- what a job needs
@@ -174,9 +175,8 @@ class Plan:
             d = read_facts(facts)["d"]
         except InputError:
             d = 0  # the job says what is wrong with the file
-        extra = self.mechanism(name).extra_memory(d, k)
-        items = d if written_out else 0
-        return 500 + (12 * os.path.getsize(counts) + 50 * items + extra) // 10**6
+        extra = self.mechanism(name).extra_memory(d, k) + (50 * d if written_out else 0)
+        return 500 + (12 * os.path.getsize(counts) + extra) // 10**6
 
     def trial_minutes(self, name, ks, first, last):
         """Minutes that the cells of a job take at most."""

@@ -43,8 +43,8 @@ class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
             line = key.start_mark.line + 1
             if isinstance(key, yaml.ScalarNode) and key.value in lines:
                 raise InputError(
-                    f"{self.path}, line {line}: {say.clipped(key.value)} stands in line "
-                    f"{lines[key.value]} already; keep one of them"
+                    f"{self.path}, line {line}: {say.clipped(key.value)} is already in "
+                    f"line {lines[key.value]}; keep one of them"
                 )
             lines[str(key.value)] = line
         return super().construct_mapping(node, deep)
@@ -96,12 +96,12 @@ def plain(value, read=None, path=()):
     for key in value:
         if not isinstance(key, str):
             where = say.dotted(path) or "the config"
-            raise InputError(f"{where} has the key {say.shown(key)}, not a text; put it in quotes")
+            raise InputError(f"{where} has the key {say.shown(key)}, not text; put it in quotes")
     return {key: plain(inner, read, (*path, key)) for key, inner in value.items()}
 
 
 def typed(text):
-    """What a text of the command line stands for."""
+    """What a text of the command line means."""
     words = {"": None, "~": None, "null": None, "true": True, "false": False}
     if text.lower() in words:
         return words[text.lower()]

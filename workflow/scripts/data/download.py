@@ -4,7 +4,7 @@ A file gets its name only when all of it is there and verified. Until then it gr
 `.NAME.part` beside it; after a broken connection the next attempt continues it, and so does a
 later run where a checksum will tell whether the pieces fit.
 
-Only https is asked, or http where a checksum pins every byte, and no secret goes to another host.
+Only https is used, or http where a checksum pins every byte, and no secret goes to another host.
 `kaggle:OWNER/DATASET/FILE` stands for Kaggle's address of a file, with the user's token.
 """
 
@@ -176,7 +176,7 @@ class Transfer:
         return None
 
     def _receive(self):
-        """Complete the partial file, or begin it anew."""
+        """Complete the partial file, or start it again."""
         pinned = bool(self.download.get("sha256"))
         have = self._size() if self.validator or pinned else 0
         headers = {"User-Agent": "dp-topk", "Accept-Encoding": "identity"}
@@ -246,7 +246,7 @@ class Transfer:
 
 
 class _Adapter(requests.adapters.HTTPAdapter):
-    """Asks safe addresses only, also where redirects lead, and tells a token to the first only."""
+    """Asks safe addresses only, redirects included, and sends the token to the first host only."""
 
     def __init__(self, url, pinned, token):
         super().__init__(max_retries=RETRY)

@@ -39,7 +39,7 @@ def main(*arguments):
         published = read_digests(root / PUBLISHED)
         if found["config"] != published["config"]:
             raise InputError(
-                "these results were made with another config than the published ones (seed, "
+                "these results were not made with the config of the published ones (seed, "
                 "mechanisms, epsilons, delta, neighbors, ks, trials or datasets differ; see "
                 f"{CONFIG}), so there is nothing to compare: run `make figures` with config.yaml "
                 "as shipped"
