@@ -162,8 +162,6 @@ class Plan:
             jobs.append(job | {"ks": ks} | files)
         return jobs
 
-    # -------------------------------------------------------------- what a job needs
-
     def memory_mb(self, name, k, counts, facts, written_out=False):
         """Memory that a job needs for a mechanism, from what is known of its counts.
 
@@ -183,8 +181,6 @@ class Plan:
         preparing = self.mechanism(name).extra_seconds
         trials = (int(last) - int(first) + 1) * sum(ks) // 200_000
         return 2 + trials + math.ceil(sum(map(preparing, ks)) / 60)
-
-    # -------------------------------------------------------------- identity
 
     def digest(self):
         """Identifies what the errors depend on; titles, figures and timing do not count."""
