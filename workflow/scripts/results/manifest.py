@@ -31,13 +31,12 @@ def read_digests(path):
 def commit(root):
     """The commit that is checked out, `-dirty` if files were changed since; or None."""
     command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"]
+    command.append("--exclude=*")  # no tag
     try:
-        answer = subprocess.run(
-            [*command, "--exclude=*"], capture_output=True, text=True, timeout=20, check=True
-        )
+        found = subprocess.check_output(command, text=True, timeout=20, stderr=subprocess.DEVNULL)
     except (OSError, subprocess.SubprocessError):
         return None
-    return answer.stdout.strip()
+    return found.strip()
 
 
 def processor():
