@@ -1,7 +1,7 @@
 """What the schema says of a config, in one sentence.
 
 workflow/schemas/config.schema.yaml says what each key may hold. `title` in it says what a value
-must be, and ends the sentence that a wrong one is answered with.
+must be, and ends the sentence about a wrong one.
 """
 
 import math
