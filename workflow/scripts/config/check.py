@@ -18,14 +18,14 @@ from workflow.scripts.data.profiles import read_profile, size
 NEEDED_BY_SOURCE = {"embedded": (), "download": ("download", "counts"), "file": ("file", "counts")}
 COLUMNS = ("column", "item", "rows_per", "distinct", "absorb")
 
-# The settings that hold names: of mechanisms, and of datasets (one, or a list).
-OF_MECHANISMS = (
-    ("scaling", "mechanisms"), ("figures", "appendix_mechanisms"), ("figures", "hidden_mechanisms"),
-)  # fmt: skip
+# The settings that hold names of mechanisms, or of datasets (one, or a list).
+OF_MECHANISMS = ("scaling.mechanisms", "figures.appendix_mechanisms", "figures.hidden_mechanisms")
 OF_DATASETS = (
-    ("timing", "dataset"), ("agreement", "datasets"), ("figures", "index_datasets"),
-    ("figures", "all_mechanisms_dataset"),
-)  # fmt: skip
+    "timing.dataset",
+    "agreement.datasets",
+    "figures.index_datasets",
+    "figures.all_mechanisms_dataset",
+)
 
 
 def check(config, root, command_line=None, named=None):
@@ -83,8 +83,9 @@ def _fill(config):
         for name, dataset in config["datasets"].items()
         if name in config.get("only", config["datasets"])
     }
-    for section, key in OF_DATASETS:
-        value, run = config[section][key], list(config["datasets"])
+    run = list(config["datasets"])
+    for section, key in (path.split(".") for path in OF_DATASETS):
+        value = config[section][key]
         in_run = [name for name in _list(value) if name in run] or run
         config[section][key] = in_run[0] if isinstance(value, str) else in_run
 
@@ -116,10 +117,10 @@ def _check_names(config, left_out, untimed):
         _require(f"variants.{name}.mechanism", [variant["mechanism"]], shipped, "a mechanism")
     _require("mechanisms", config["mechanisms"], runnable, "a mechanism")
     _require("timing.mechanisms", timed, timeable, "a mechanism")
-    for section, key in OF_MECHANISMS:
-        _require(f"{section}.{key}", config[section][key], runnable, "a mechanism")
-    for section, key in OF_DATASETS:
-        _require(f"{section}.{key}", _list(config[section][key]), datasets, "a dataset")
+    for path in (*OF_MECHANISMS, *OF_DATASETS):
+        section, key = path.split(".")
+        known = (runnable, "a mechanism") if path in OF_MECHANISMS else (datasets, "a dataset")
+        _require(path, _list(config[section][key]), *known)
     _require("only", only, datasets, "a dataset")
     if both := [name for name in only if name in left_out]:
         raise InputError(
