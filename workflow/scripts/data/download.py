@@ -69,8 +69,7 @@ def fetch(dataset, download, path):
             verify(path, download)
             print(f"{dataset}: {path} is there and verified", flush=True)
             return path
-        entries = sorted(path.parent.iterdir())
-        others = [entry for entry in entries if entry.is_file() and entry.name[0] != "."]
+        others = [each for each in sorted(path.parent.glob("[!.]*")) if each.is_file()]
         pinned = download.get("sha256") or download.get("member_sha256")
         for other in others if pinned else ():
             if not fault(other, download):
@@ -85,8 +84,10 @@ def fetch(dataset, download, path):
             except GiveUp as reason:
                 reasons.append(f"from {transfer.place}: {reason}")
         found = ", ".join(other.name for other in others[:5])
-        hint = "there has another checksum" if pinned else "there is the file, rename it"
-        hint = f" as {path.name} ({'' if pinned else 'if '}{found} {hint})" if found else ""
+        doubt = f"{found} there has another checksum"
+        if not pinned:
+            doubt = f"if {found} there is the file, rename it"
+        hint = f" as {path.name} ({doubt})" if found else ""
         raise InputError(
             f"{dataset}: {path.name} cannot be downloaded {', nor '.join(reasons)}; "
             f"get it from {page(download)} by hand and put it into {path.parent}/{hint}"
