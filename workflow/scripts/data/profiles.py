@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from dp_topk.mechanisms._profile import LARGEST_COUNT
-from workflow.scripts.common import InputError, altered, written
+from workflow.scripts.common import InputError, written
 
 HEADER = b"count,items\n"
 FACTS = ["dataset", "source", "users", "d", "total", "largest", "sha256"]
@@ -134,7 +134,7 @@ def read_facts(path):
         facts = json.loads(Path(path).read_bytes())
         return {key: facts[key] for key in FACTS}
     except (ValueError, KeyError, TypeError):
-        raise altered(path) from None
+        raise InputError(f"{path} is cut short or altered: delete it and run again") from None
 
 
 def _encoded(counts, items, block=1 << 16):
