@@ -80,25 +80,23 @@ def fault(path, download):
         return "it is empty"
     if download.get("bytes") not in (None, size):
         return f"it has {size:,} bytes instead of {download['bytes']:,}"
-    data = functools.partial(open_original, path, download)
-    checks = {
-        "sha256": ("its sha256", functools.partial(open, path, "rb"), _sha256),
-        "member_sha256": (f"the sha256 of {member!r}", data, _sha256),
-        "git_blob": (f"Git's id of {repr(member) if member else 'it'}", data, _git_blob),
+    names = {
+        "sha256": "its sha256",
+        "member_sha256": f"the sha256 of {member!r}",
+        "git_blob": f"Git's id of {repr(member) if member else 'it'}",
     }
-    known = [key for key in checks if download.get(key)]
+    known = [key for key in names if download.get(key)]
     if member and not known:
         known = ["member_sha256"]  # not to compare: reading it checks the zip's own sum
     try:
         for key in known:
-            what, opened, digest = checks[key]
-            with opened() as file:
-                found = digest(file)
+            with open(path, "rb") if key == "sha256" else open_original(path, download) as file:
+                found = _git_blob(file) if key == "git_blob" else _sha256(file)
             expected = (download.get(key) or found).lower()
             if found != expected and key == "member_sha256" and not is_zip(path):
                 return f"it is not a usable zip archive, nor {member!r} itself"
             if found != expected:
-                return f"{what} is {found} instead of {expected}"
+                return f"{names[key]} is {found} instead of {expected}"
     except CountingError as error:
         return str(error)
     return None
