@@ -264,12 +264,15 @@ def on_both(capfd, log):
     return terminal
 
 
-def test_a_long_download_reports_bytes_rate_and_time_left(server, target, tmp_path, capfd):
-    url = server.at("/pets.bin", dripping(DATA, size=5000))
+def test_a_long_download_reports_bytes_rate_and_time_left(
+    server, target, tmp_path, capfd, monkeypatch
+):
+    monkeypatch.setattr(module, "REPORT", 0.05)
+    url = server.at("/pets.bin", dripping(DATA, size=10_000))
     with logged(tmp_path / "log"):
         fetch("pets", wanted(url), target)
     lines = on_both(capfd, tmp_path / "log")
-    assert 3 <= len(lines) <= 40  # of 40 pieces, with 20 ms between them; one every 0.1 s
+    assert 3 <= len(lines) <= 20  # of 20 pieces, with 20 ms between them; one every 0.05 s
     for line in lines:
         assert re.fullmatch(r"pets: 0\.[0-2] of 0\.2 MB, \d+ kB/s, \d+ s left", line)
 
@@ -552,7 +555,7 @@ def test_a_link_leads_to_the_original_and_can_be_made_again(target):
 
 def test_two_downloads_of_a_file_wait_for_each_other(server, target):
     """A job may outlive the run that started it."""
-    url = server.at("/pets.bin", dripping(DATA, size=20_000, pause=0.05))
+    url = server.at("/pets.bin", dripping(DATA, size=20_000))
     results = []
 
     def run():
