@@ -5,6 +5,7 @@ import math
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -240,7 +241,13 @@ def test_addresses_that_are_allowed(url):
 def from_command_line(*entries):
     """The config and the settings as Snakemake makes them of `--config` entries."""
     given = parse_config(entries)
-    return {"config": changed(given), "command_line": given}
+    return with_settings(changed(given), given)
+
+
+def with_settings(config, given):
+    """What is read where the command line gave something."""
+    settings = SimpleNamespace(config=given, overwrite_config=given, replace_workflow_config=False)
+    return read_config(ROOT / "config.yaml", config, settings)
 
 
 def test_values_of_the_command_line_are_read_like_those_of_a_file():
@@ -691,7 +698,7 @@ def test_anything_gives_a_plan_or_a_sentence(config):
 @given(st.sampled_from(sorted(DEFAULT)), VALUES)
 def test_anything_on_the_command_line_gives_a_plan_or_a_sentence(key, value):
     try:
-        checked(DEFAULT, command_line={key: value})
+        checked(**with_settings(DEFAULT, {key: value}))
     except InputError as error:
         in_good_form(str(error))
 

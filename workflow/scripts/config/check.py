@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dp_topk import mechanisms
 from workflow.scripts.common import InputError
-from workflow.scripts.config.reading import merged, plain, pop_nulls, typed
+from workflow.scripts.config.reading import plain, pop_nulls
 from workflow.scripts.config.say import clipped, did_you_mean, listed, quoted, shown
 from workflow.scripts.config.structure import check_structure, with_defaults
 from workflow.scripts.data.originals import is_loopback, urls
@@ -28,22 +28,18 @@ OF_DATASETS = (
 )
 
 
-def check(config, root, command_line=None, named=None):
+def check(config, root, named=None):
     """Return `config` as a plain dict with every default filled in, or raise InputError.
 
-    root:          the project's folder; an absolute path in a module, where Snakemake may put a
-                   prefix before all relative paths.
-    command_line:  what `--config` gave. Snakemake has merged it into `config` already, but leaves
-                   everything inside its lists and mappings as text, which is read here.
-    named:         {dataset: [(config file, `file` of the dataset that it names), ...]}.
+    root:   the project's folder; an absolute path in a module, where Snakemake may put a prefix
+            before all relative paths.
+    named:  {dataset: [(config file, `file` of the dataset that it names), ...]}.
 
     Nulls are gone, and so are datasets that `only` does not name; timing lists each k instead of
     saying `all`, and settings that name a dataset or a k name one that is in the run. Checking
     what was returned gives the same again.
     """
     config, root = plain(config), Path(root)
-    if command_line:
-        config = merged(config, plain(command_line, typed))
     if not isinstance(config, dict):
         raise InputError(f"the config is {shown(config)}; it must be a mapping of keys to values")
     left_out = pop_nulls(config, "datasets")

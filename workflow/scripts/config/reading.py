@@ -30,8 +30,10 @@ def read_config(default, given, settings=None, files=()):
             if isinstance(dataset, dict) and "file" in dataset:
                 named.setdefault(name, []).append((path, dataset["file"]))
     if settings:
+        # Snakemake leaves everything inside lists and mappings of the command line as text.
         config = merged(config, plain(settings.overwrite_config))
-    return {"config": config, "command_line": settings and settings.config, "named": named}
+        config = merged(config, plain(dict(settings.config or {}), typed))
+    return {"config": config, "named": named}
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
