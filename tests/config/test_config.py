@@ -159,7 +159,7 @@ def test_a_file_is_looked_for_beside_the_config_that_names_it_then_here(tmp_path
         (b"- 5\n", "holds a list; it must hold keys and values"),
     ],
 )
-def test_a_file_that_is_no_config_is_refused_with_its_line(data, said, tmp_path):
+def test_a_file_that_is_not_a_config_is_refused_with_its_line(data, said, tmp_path):
     (tmp_path / "mine.yaml").write_bytes(data)
     with pytest.raises(InputError) as refusal:
         read_yaml(tmp_path / "mine.yaml")
@@ -180,6 +180,14 @@ def test_what_is_given_is_laid_over_config_yaml():
     config = read_config(ROOT / "config.yaml", given)["config"]
     assert (config["trials"], config["seed"]) == (2, DEFAULT["seed"])
     assert config["datasets"]["games"] == DEFAULT["datasets"]["games"] | {"title": "Play"}
+
+
+def test_a_list_of_datasets_in_a_file_is_answered_by_a_sentence(tmp_path):
+    (tmp_path / "mine.yaml").write_text("datasets: [books]", encoding="utf-8")
+    given = read_config(
+        ROOT / "config.yaml", {"datasets": ["books"]}, files=[tmp_path / "mine.yaml"]
+    )
+    assert "datasets is a list" in sentence(**given)
 
 
 @pytest.mark.parametrize(

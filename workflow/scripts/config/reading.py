@@ -26,7 +26,8 @@ def read_config(default, given, settings=None, files=()):
     config = {} if settings and settings.replace_workflow_config else parts[str(default)]
     config, named = merged(config, plain(given)), {}
     for path, part in parts.items():
-        for name, dataset in (part.get("datasets") or {}).items():
+        datasets = part.get("datasets")
+        for name, dataset in datasets.items() if isinstance(datasets, dict) else ():
             if isinstance(dataset, dict) and "file" in dataset:
                 named.setdefault(name, []).append((path, dataset["file"]))
     if settings:
