@@ -20,8 +20,8 @@ help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 setup: ## make .venv from the lock; skipped when nothing has changed (EXTRAS="slurm extras": see pyproject.toml)
-	@case "$(CURDIR)" in *\ *) echo "$(CURDIR) has a blank, which Snakemake cannot handle:" \
-		"move the project to a folder without blanks."; exit 1;; esac
+	@case "$(CURDIR)" in *\ *) echo "$(CURDIR) contains a space, which Snakemake cannot handle:" \
+		"move the project to a path without spaces."; exit 1;; esac
 	@for lock in $(LOCKS); do test -f $$lock || { echo "There is no $$lock: EXTRAS may hold" \
 		$(patsubst requirements-%.lock,%,$(wildcard requirements-*.lock))"."; exit 1; }; done
 ifneq ($(filter command% environment%,$(origin PYTHON)),)

@@ -41,7 +41,7 @@ rule all:
         # The first two are intermediate. Snakemake would not notice that one is missing after a
         # job failed, as long as what was made from it is there.
         expand("data/counts/{dataset}.csv", dataset=plan.dataset_names),
-        plan.trial_files(*plan.dataset_names),
+        [job["cells"] for dataset in plan.dataset_names for job in plan.jobs(dataset)],
         plan.products(FIGURES),
         "results/manifest.json",
     message:

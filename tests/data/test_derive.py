@@ -540,12 +540,13 @@ def through_the_pipeline(tmp_path, name, body, download=None, embedded=EMBEDDED)
     entry = CONFIG[name]
     download = {"max_bytes": 10**9} | entry["download"] | {"git_blob": None} | (download or {})
     raw = tmp_path / "raw" / name / download["filename"]
-    with FaultyServer() as server:
+    with FaultyServer() as server, pytest.MonkeyPatch.context() as patch:
+        patch.setattr("workflow.scripts.data.download.KAGGLE", server.base)
         if download["url"].startswith("kaggle:"):
             server.at("/datasets/download/" + download["url"].removeprefix("kaggle:"), whole(body))
         else:
             download["url"] = server.at("/original", whole(body))
-        fetch(name, download, raw, kaggle=server.base)
+        fetch(name, download, raw)
     counts, facts = tmp_path / "counts" / f"{name}.csv", tmp_path / "counts" / f"{name}.json"
     known = embedded / f"{name}.csv" if entry["status"] == "real" else None
     make_counts(

@@ -73,7 +73,7 @@ def test_a_folder_that_cannot_be_written(folder, tmp_path, monkeypatch):
 def test_a_blank_in_the_path_of_the_environment_is_refused_at_once(tmp_path, monkeypatch):
     """Snakemake puts the path of Python unquoted into the commands of jobs."""
     monkeypatch.setattr(sys, "executable", "/srv/my projects/.venv/bin/python")
-    with pytest.raises(InputError, match=r"has a blank.*move the project"):
+    with pytest.raises(InputError, match=r"contains a space.*move the project"):
         require_usable_places()
     blank = tmp_path / "my projects"
     blank.mkdir()
@@ -81,5 +81,5 @@ def test_a_blank_in_the_path_of_the_environment_is_refused_at_once(tmp_path, mon
         shutil.copy(ROOT / name, blank)
     done = subprocess.run(["make", "setup"], cwd=blank, capture_output=True, text=True)
     assert done.returncode != 0
-    assert "has a blank" in done.stdout
+    assert "contains a space" in done.stdout
     assert not (blank / ".venv").exists()

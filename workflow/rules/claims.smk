@@ -20,7 +20,6 @@ rule agreement:
         "logs/agreement.log",
     conda:
         "../envs/pipeline.yml"
-    threads: 1
     resources:
         mem_mb=lambda names, input: max(
             plan.memory_mb("joint_alg1", max(plan["agreement"]["ks"]), *files)
@@ -60,7 +59,6 @@ rule claims:
     localrule: True
     conda:
         "../envs/pipeline.yml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=10,
@@ -97,7 +95,6 @@ rule pages:
     localrule: True
     conda:
         "../envs/pipeline.yml"
-    threads: 1
     resources:
         mem_mb=500,
         runtime=10,

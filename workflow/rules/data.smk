@@ -22,7 +22,6 @@ rule download:
     localrule: True
     conda:
         "../envs/pipeline.yml"
-    threads: 1
     resources:
         mem_mb=200,
         runtime=120,
@@ -51,7 +50,6 @@ rule counts:
     localrule: True
     conda:
         "../envs/pipeline.yml"
-    threads: 1
     resources:
         mem_mb=700,
         runtime=30,
@@ -84,7 +82,6 @@ rule datasets:
     localrule: True
     conda:
         "../envs/pipeline.yml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=10,

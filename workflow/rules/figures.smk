@@ -30,7 +30,6 @@ rule figures:
     localrule: True
     conda:
         "../envs/pipeline.yml"
-    threads: 1
     resources:
         mem_mb=500,
         runtime=10,
@@ -115,7 +114,6 @@ rule explorer:
     localrule: True
     conda:
         "../envs/pipeline.yml"
-    threads: 1
     resources:
         mem_mb=500,
         runtime=10,

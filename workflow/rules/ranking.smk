@@ -19,7 +19,6 @@ rule winners:
     localrule: True
     conda:
         "../envs/pipeline.yml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=10,
@@ -51,7 +50,6 @@ rule leaderboard:
     localrule: True
     conda:
         "../envs/pipeline.yml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=10,

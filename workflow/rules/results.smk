@@ -16,7 +16,6 @@ rule config:
     localrule: True
     conda:
         "../envs/pipeline.yml"
-    threads: 1
     resources:
         mem_mb=200,
         runtime=10,
@@ -40,7 +39,6 @@ rule manifest:
     localrule: True
     conda:
         "../envs/pipeline.yml"
-    threads: 1
     resources:
         mem_mb=200,
         runtime=10,

@@ -24,7 +24,6 @@ rule trials:
         CELLS.replace("results", "logs").replace(".csv", ".log"),
     conda:
         "../envs/pipeline.yml"
-    threads: 1
     resources:
         mem_mb=lambda names, input: plan.memory_mb(
             names.mechanism, max(plan.chunks()[names.ks]), input.counts, input.facts
@@ -59,7 +58,6 @@ rule dataset_errors:
     localrule: True
     conda:
         "../envs/pipeline.yml"
-    threads: 1
     resources:
         mem_mb=1000,
         runtime=30,
@@ -95,7 +93,6 @@ rule errors:
     localrule: True
     conda:
         "../envs/pipeline.yml"
-    threads: 1
     resources:
         mem_mb=500,
         runtime=10,

@@ -19,8 +19,8 @@ def require_usable_places():
     """Refuse places in which no run can work, before it begins."""
     if " " in sys.executable:
         raise InputError(
-            f"the path of Python, {sys.executable!r}, has a blank, which Snakemake cannot handle; "
-            "move the project to a folder without blanks and run `make setup` there"
+            f"the path of Python, {sys.executable!r}, contains a space, which Snakemake cannot "
+            "handle; move the project to a path without spaces and run `make setup` there"
         )
     for folder in (".", ".snakemake", "data", "figures", "logs", "results"):
         if os.path.exists(folder) and not os.access(folder, os.W_OK):
@@ -48,52 +48,14 @@ def written(path, mode="w"):
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, path)
-        if path.suffix == ".csv":
-            _keep_sum(path)
+        if path.suffix == ".csv" and (kept := _sum_file(path)):
+            kept.parent.mkdir(parents=True, exist_ok=True)
+            kept.write_text(sha256(path), encoding="utf-8")
     except BaseException as error:
         part.unlink(missing_ok=True)
         if isinstance(error, OSError) and error.filename is None:
             error.filename = str(path)  # a full disk does not say whose
         raise
-
-
-def write_csv(path, rows):
-    """Write a table the way all of ours are written; its first row is the header."""
-    with written(path) as file:
-        csv.writer(file, lineterminator="\n").writerows(rows)
-
-
-def _sum_file(path):
-    """Where the checksum of a table is kept; None for a table outside the working directory.
-
-    Nor is it kept for Snakemake's copy of a table in a storage, which other machines may change.
-    """
-    name = os.path.relpath(path)
-    elsewhere = name.startswith(("..", ".snakemake"))
-    return None if elsewhere else Path(".snakemake", "sums", f"{name}.sha256")
-
-
-def _keep_sum(path):
-    if kept := _sum_file(path):
-        kept.parent.mkdir(parents=True, exist_ok=True)
-        kept.write_text(sha256(path), encoding="utf-8")
-
-
-def intact(path):
-    """The path of a table that a step reads; refused if it is not as another step wrote it."""
-    kept = _sum_file(path)
-    expected = kept and kept.is_file() and kept.read_text(encoding="utf-8")
-    if expected and expected != sha256(path):
-        raise InputError(
-            f"{path} is not as it was made (cut short or altered): delete it and run again"
-        )
-    return path
-
-
-def sha256(path):
-    """Hex digest of a file."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _remove_dead_parts(path):
@@ -105,6 +67,43 @@ def _remove_dead_parts(path):
             part.unlink(missing_ok=True)
         except PermissionError:
             pass  # a process of somebody else
+
+
+def write_csv(path, rows):
+    """Write a table the way all of ours are written; its first row is the header."""
+    with written(path) as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+
+
+def _sum_file(path):
+    """Where the checksum of a table is kept.
+
+    None for a table outside the working directory, and for Snakemake's copy of a table in a
+    storage, which other machines may change.
+    """
+    name = os.path.relpath(path)
+    elsewhere = name.startswith(("..", ".snakemake"))
+    return None if elsewhere else Path(".snakemake", "sums", f"{name}.sha256")
+
+
+def intact(path):
+    """The path of a table that a step reads; refused if it is not as another step wrote it."""
+    kept = _sum_file(path)
+    expected = kept and kept.is_file() and kept.read_text(encoding="utf-8")
+    if expected and expected != sha256(path):
+        raise altered(path)
+    return path
+
+
+def altered(path):
+    """The error for a file that is not as a step wrote it."""
+    return InputError(f"{path} is cut short or altered: delete it and run again")
+
+
+def sha256(path):
+    """Hex digest of a file."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 @contextlib.contextmanager
@@ -139,12 +138,13 @@ def logged(log):
 
 
 def _sentence(error, log):
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    if isinstance(error, (InputError, OSError)):
-        return str(error)
-    if isinstance(error, KeyboardInterrupt):
-        return "interrupted"
-    if isinstance(error, MemoryError):
-        return "not enough memory"
+    match error:
+        case OSError(strerror=str(reason), filename=place):
+            return f"{place}: {reason}" if place else reason
+        case InputError() | OSError():
+            return str(error)
+        case KeyboardInterrupt():
+            return "interrupted"
+        case MemoryError():
+            return "not enough memory"
     return f"{type(error).__name__}: {error} (traceback in {log})"

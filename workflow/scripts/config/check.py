@@ -9,62 +9,56 @@ from pathlib import Path
 
 from dp_topk import mechanisms
 from workflow.scripts.common import InputError
-from workflow.scripts.config.reading import (
-    clipped,
-    did_you_mean,
-    listed,
-    merged,
-    plain,
-    pop_nulls,
-    quoted,
-    shown,
-    typed,
-)  # fmt: skip
-from workflow.scripts.config.structure import check_structure, default
+from workflow.scripts.config.reading import plain, pop_nulls
+from workflow.scripts.config.say import clipped, did_you_mean, listed, quoted, shown
+from workflow.scripts.config.structure import check_structure, with_defaults
 from workflow.scripts.data.originals import is_loopback, urls
 from workflow.scripts.data.profiles import read_profile, size
 
 NEEDED_BY_SOURCE = {"embedded": (), "download": ("download", "counts"), "file": ("file", "counts")}
+COLUMNS = ("column", "item", "rows_per", "distinct", "absorb")
+
+# The settings that hold names of mechanisms, or of datasets (one, or a list).
+OF_MECHANISMS = ("scaling.mechanisms", "figures.appendix_mechanisms", "figures.hidden_mechanisms")
+OF_DATASETS = (
+    "timing.dataset",
+    "agreement.datasets",
+    "figures.index_datasets",
+    "figures.all_mechanisms_dataset",
+)
 
 
-def check(config, root, command_line=None, named=None):
+def check(config, root, named=None):
     """Return `config` as a plain dict with every default filled in, or raise InputError.
 
-    root:            the project's folder; an absolute path in a module, where Snakemake may put a
-                     prefix before all relative paths.
-    command_line:    what `--config` gave, as in `workflow.config_settings.config`. Snakemake has
-                     merged it into `config` already, but leaves everything inside its lists and
-                     mappings as text; numbers, null, true and false are read from it here.
-    named:           {dataset: [(config file, `file` of the dataset that it names), ...]}.
+    root:   the project's folder; an absolute path in a module, where Snakemake may put a prefix
+            before all relative paths.
+    named:  {dataset: [(config file, `file` of the dataset that it names), ...]}.
 
-    The plan differs from the config in this: nulls are gone, and so are datasets that `only`
-    does not name; each dataset has `source`, `status` and its other defaults, epsilons are
-    floats, timing lists each k instead of saying `all`, and what names a dataset or a k names
-    one that is there. Checking a plan gives the same plan.
+    Nulls are gone, and so are datasets that `only` does not name; timing lists each k instead of
+    saying `all`, and settings that name a dataset or a k name one that is in the run. Checking
+    what was returned gives the same again.
     """
-    config = plain(config)
-    if command_line:
-        config = merged(config, typed(plain(command_line)))
+    config, root = plain(config), Path(root)
     if not isinstance(config, dict):
         raise InputError(f"the config is {shown(config)}; it must be a mapping of keys to values")
-
     left_out = pop_nulls(config, "datasets")
     untimed = pop_nulls(config.get("timing"), "mechanisms")
     pop_nulls(config, "variants")
     check_structure(config)
+    config.setdefault("variants", {})
+    _check_names(config, left_out, untimed)
     _check_variants(config)
-    _check_mechanisms(config, untimed)
-    _check_uses_of_datasets(config, left_out)
+    _check_delta(config)
     _check_scaling(config["scaling"])
-
-    plan, root = _filled(config), Path(root)
-    for name, dataset in plan["datasets"].items():
+    _fill(config)
+    for name, dataset in config["datasets"].items():
         _check_dataset(name, dataset, root)
         if dataset["source"] == "file":
             dataset["file"] = _found(name, dataset["file"], root, (named or {}).get(name, ()))
-    _check_left_out(left_out, plan["datasets"], root)
-    _check_agreement(plan, root)
-    return plan
+    _check_left_out(left_out, config["datasets"], root)
+    _check_agreement(config, root)
+    return config
 
 
 def epsilon_text(epsilon):
@@ -72,69 +66,69 @@ def epsilon_text(epsilon):
     return repr(float(epsilon)).removesuffix(".0").replace("e+", "e")
 
 
-# ------------------------------------------------------------------ filling in
-
-
-def _filled(config):
-    """The config with defaults and abbreviations written out."""
-    chosen = config.get("only") or config["datasets"]
-    datasets = {
-        name: _filled_dataset(dataset, config["data"])
+def _fill(config):
+    """Write out defaults and abbreviations."""
+    ks, timed, figures = config["ks"], config["timing"]["mechanisms"], config["figures"]
+    config["epsilons"] = [float(epsilon) for epsilon in config["epsilons"]]
+    config["delta"] = float(config["delta"])
+    config["timing"]["mechanisms"] = {m: list(ks) if at == "all" else at for m, at in timed.items()}
+    wanted = figures["epsilon_figure_k"]
+    figures["epsilon_figure_k"] = min(ks, key=lambda k: (abs(k - wanted), k))
+    config["datasets"] = {
+        name: {"title": dataset["title"], "source": config["data"]} | with_defaults(dataset)
         for name, dataset in config["datasets"].items()
-        if name in chosen
+        if name in config.get("only", config["datasets"])
     }
-    timed = {
-        mechanism: list(config["ks"]) if at == "all" else at
-        for mechanism, at in config["timing"]["mechanisms"].items()
-    }
-    figures = config["figures"]
-
-    def there(names):
-        """Those that are in the run; if none is, all that are."""
-        return [name for name in names if name in datasets] or list(datasets)
-
-    return config | {
-        "epsilons": [float(epsilon) for epsilon in config["epsilons"]],
-        "delta": float(config["delta"]),
-        "variants": config.get("variants", {}),
-        "timing": config["timing"]
-        | {"mechanisms": timed, "dataset": there([config["timing"]["dataset"]])[0]},
-        "agreement": config["agreement"] | {"datasets": there(config["agreement"]["datasets"])},
-        "figures": figures
-        | {
-            "index_datasets": there(figures["index_datasets"]),
-            "all_mechanisms_dataset": there([figures["all_mechanisms_dataset"]])[0],
-            "epsilon_figure_k": _nearest(figures["epsilon_figure_k"], config["ks"]),
-        },
-        "datasets": datasets,
-    }
+    run = list(config["datasets"])
+    for section, key in (path.split(".") for path in OF_DATASETS):
+        value = config[section][key]
+        in_run = [name for name in _list(value) if name in run] or run
+        config[section][key] = in_run[0] if isinstance(value, str) else in_run
 
 
-def _filled_dataset(dataset, source):
-    filled = {"title": dataset["title"], "source": source, "status": default("status")} | dataset
-    if "download" in filled:
-        filled["download"] = {"max_bytes": default("download", "max_bytes")} | {
-            key: value.lower() if key.endswith("sha256") else value
-            for key, value in filled["download"].items()
-        }
-    if "counts" in filled:
-        filled["counts"] = {"skip": default("counts", "skip")} | filled["counts"]
-    return filled
+# ------------------------------------------------------------------ names and mechanisms
 
 
-def _nearest(k, ks):
-    return min(ks, key=lambda each: (abs(each - k), each))
+def _list(names):
+    return [names] if isinstance(names, str) else names
 
 
-# ------------------------------------------------------------------ meaning
+def _require(path, names, known, what):
+    """Refuse a name that is not known."""
+    for name in names:
+        if name not in known:
+            raise InputError(
+                f"{path}: {quoted(name)} is not {what}{did_you_mean(name, known)}; "
+                f"possible: {listed(known)}"
+            )
+
+
+def _check_names(config, left_out, untimed):
+    """What names a mechanism or a dataset names one that exists, even if it is left out."""
+    shipped, only = mechanisms.names(), config.get("only", ())
+    runnable, datasets = [*shipped, *config["variants"]], [*config["datasets"], *left_out]
+    # Those of other packages can be timed, but their draws cannot be repeated.
+    timed, timeable = [*config["timing"]["mechanisms"], *untimed], [*runnable, *mechanisms.EXTERNAL]
+    for name, variant in config["variants"].items():
+        _require(f"variants.{name}.mechanism", [variant["mechanism"]], shipped, "a mechanism")
+    _require("mechanisms", config["mechanisms"], runnable, "a mechanism")
+    _require("timing.mechanisms", timed, timeable, "a mechanism")
+    for path in (*OF_MECHANISMS, *OF_DATASETS):
+        section, key = path.split(".")
+        known = (runnable, "a mechanism") if path in OF_MECHANISMS else (datasets, "a dataset")
+        _require(path, _list(config[section][key]), *known)
+    _require("only", only, datasets, "a dataset")
+    if both := [name for name in only if name in left_out]:
+        raise InputError(
+            f"only has {quoted(both[0])}, which is left out under datasets (null); "
+            "take it out of one of them"
+        )
 
 
 def _check_variants(config):
-    known = mechanisms.names()
-    for name, variant in config.get("variants", {}).items():
+    for name, variant in config["variants"].items():
         path, base = f"variants.{name}", variant["mechanism"]
-        _require_mechanism(f"{path}.mechanism", base, known)
-        if name in known and name != base:
+        if name in mechanisms.names() and name != base:
             raise InputError(
                 f"{path} is the name of another mechanism; call the variant something else"
             )
@@ -144,110 +138,66 @@ def _check_variants(config):
                 f"{path}.epsilons has none of epsilons, so {name} would not be run; "
                 "add one of them there, or leave it out under mechanisms"
             )
-        options = mechanisms.get(base).options
-        for option in variant.get("options", {}):
-            if option not in options:
-                raise InputError(
-                    f"{path}.options.{clipped(option)} is not an option of {base}"
-                    f"{did_you_mean(option, options)}; "
-                    f"it has {listed(options) if options else 'none'}"
-                )
+        options = variant.get("options", ())
+        _require(f"{path}.options", options, mechanisms.get(base).options, f"an option of {base}")
 
 
-def _check_mechanisms(config, untimed):
-    known = [*mechanisms.names(), *config.get("variants", {})]
-    timed = config["timing"]["mechanisms"]
-    for path, names in {
-        "mechanisms": config["mechanisms"],
-        # Those of other packages can be timed, but their draws cannot be repeated.
-        "timing.mechanisms": [n for n in (*timed, *untimed) if n not in mechanisms.EXTERNAL],
-        "scaling.mechanisms": config["scaling"]["mechanisms"],
-        "figures.appendix_mechanisms": config["figures"]["appendix_mechanisms"],
-        "figures.hidden_mechanisms": config["figures"]["hidden_mechanisms"],
-    }.items():
-        for name in names:
-            _require_mechanism(path, name, known)
-    for path, names in {"mechanisms": config["mechanisms"], "timing.mechanisms": timed}.items():
-        for name in names:
-            _check_mechanism(path, name, config)
-
-
-def _check_mechanism(path, name, config):
+def _check_delta(config):
     """What is run is installed; with delta = 0 it is epsilon-DP, or cannot be run."""
-    variant = config.get("variants", {}).get(name, {"mechanism": name})
-    try:
-        mechanism = mechanisms.get(variant["mechanism"])
-    except ValueError as error:
-        raise InputError(f"{path} has {name}, but {error}") from None
-    if config["delta"] == 0 and mechanism.guarantee == "approx" and not mechanism.zero_delta:
-        raise InputError(
-            f"delta is 0, but {path} has {name}, which needs a delta above 0; give one, "
-            f"such as 1.0e-6, or take {name} out"
-        )
-
-
-def _require_mechanism(path, name, known):
-    if name not in known:
-        raise InputError(
-            f"{path} has {quoted(name)}, which is not a mechanism"
-            f"{did_you_mean(name, known)}; there are {listed(known)}"
-        )
-
-
-def _check_uses_of_datasets(config, left_out):
-    """What names datasets names some that exist, even if they are left out; but not `only`."""
-    there = list(config["datasets"])
-    for path, names in {
-        "timing.dataset": [config["timing"]["dataset"]],
-        "agreement.datasets": config["agreement"]["datasets"],
-        "figures.index_datasets": config["figures"]["index_datasets"],
-        "figures.all_mechanisms_dataset": [config["figures"]["all_mechanisms_dataset"]],
-        "only": config.get("only", ()),
-    }.items():
-        for name in names:
-            if name in there or (name in left_out and path != "only"):
-                continue
-            reason = "is left out under datasets (null)" if name in left_out else "is not a dataset"
+    uses = {"mechanisms": config["mechanisms"], "timing.mechanisms": config["timing"]["mechanisms"]}
+    for path, name in ((path, name) for path, names in uses.items() for name in names):
+        variant = config["variants"].get(name, {"mechanism": name})
+        try:
+            mechanism = mechanisms.get(variant["mechanism"])
+        except ValueError as error:
+            raise InputError(f"{path} has {name}, but {error}") from None
+        if config["delta"] == 0 and mechanism.guarantee == "approx" and not mechanism.zero_delta:
             raise InputError(
-                f"{path} names {quoted(name)}, which {reason}"
-                f"{did_you_mean(name, there)}; there are {listed(there)}"
+                f"delta is 0, but {path} has {name}, which needs a delta above 0; give one, "
+                f"such as 1.0e-6, or take {name} out"
             )
 
 
 def _check_scaling(scaling):
-    if scaling["k_for_items"] > min(scaling["items"]):
-        raise InputError(
-            f"scaling.k_for_items is {scaling['k_for_items']}, more than the "
-            f"{min(scaling['items'])} in scaling.items; k items are selected from that many"
-        )
-    if max(scaling["ks"]) > scaling["items_for_k"]:
-        raise InputError(
-            f"scaling.ks has {max(scaling['ks'])}, more than scaling.items_for_k, which is "
-            f"{scaling['items_for_k']}; k items are selected from that many"
-        )
+    for key, k, where, d in (
+        ("k_for_items", scaling["k_for_items"], "items", min(scaling["items"])),
+        ("ks", max(scaling["ks"]), "items_for_k", scaling["items_for_k"]),
+    ):
+        if k > d:
+            raise InputError(
+                f"scaling.{key} has {k}, more than the {d} of scaling.{where}; "
+                "k items are selected from that many"
+            )
+
+
+# ------------------------------------------------------------------ datasets
 
 
 def _check_dataset(name, dataset, root):
-    path, source = f"datasets.{name}", dataset["source"]
+    path, source, counts = f"datasets.{name}", dataset["source"], dataset.get("counts", {})
     if "file" in dataset and source != "file":
         raise InputError(
             f"{path}.file is given, but {path}.source is {source}; "
-            f"write `source: file` to use it, or `file: null` to leave it"
+            "write `source: file` to use it, or `file: null` to leave it"
         )
     for key in NEEDED_BY_SOURCE[source]:
         if key not in dataset:
             raise InputError(
                 f"{path}.{key} is missing; a dataset with the source {source} needs it"
             )
-    if source == "embedded" and not os.path.isfile(_profile(root, name)):
+    if source == "embedded" and not _profile(root, name).is_file():
         profiles = sorted(profile.stem for profile in (root / "data/embedded").glob("*.csv"))
         raise InputError(
             f"{path}.source is embedded, but data/embedded/ has no {name}.csv, only "
-            f"{listed(profiles) or 'nothing'}; for your own data write `source: file`"
+            f"{listed(profiles)}; for your own data write `source: file`"
         )
-    if "download" in dataset:
-        _check_addresses(f"{path}.download", dataset["download"])
-    counts = dataset.get("counts", {})
+    for url in urls(dataset["download"]) if "download" in dataset else ():
+        in_clear = url.startswith("http://") and not is_loopback(url)
+        if in_clear and "sha256" not in dataset["download"]:
+            raise InputError(
+                f"{path}.download.url has {quoted(url, 150)}; http:// needs {path}.download.sha256,"
+                " because anybody on the way may change the file; give it, or an https:// address"
+            )
     if "distinct" in counts and counts["distinct"] == counts["rows_per"]:
         raise InputError(
             f"{path}.counts.distinct and {path}.counts.rows_per are both "
@@ -255,7 +205,11 @@ def _check_dataset(name, dataset, root):
             "column of users, `rows_per` that of items"
         )
     if "names" in counts:
-        _check_names(f"{path}.counts", counts)
+        used = {key: [counts[key]] for key in counts if key in COLUMNS}
+        used |= {"where": counts.get("where", ())}
+        used |= {"profile": ("count", "items")} if "profile" in counts else {}
+        for key, columns in used.items():
+            _require(f"{path}.counts.{key}", columns, counts["names"], f"in {path}.counts.names")
 
 
 def _found(name, file, root, named):
@@ -273,43 +227,20 @@ def _found(name, file, root, named):
     )
 
 
-def _check_addresses(path, download):
-    for url in urls(download):
-        plain = url.startswith("http://") and not is_loopback(url)
-        if plain and "sha256" not in download:
-            raise InputError(
-                f"{path}.url has {quoted(url, 150)}; http:// needs {path}.sha256, because anybody "
-                "on the way may change the file; give it, or an https:// address"
-            )
-
-
-def _check_names(path, counts):
-    keys = ("column", "item", "rows_per", "distinct", "absorb")
-    needed = [(key, counts[key]) for key in keys if key in counts]
-    needed += [("where", column) for column in counts.get("where", ())]
-    needed += [("profile", column) for column in ("count", "items") if "profile" in counts]
-    for key, column in needed:
-        if column not in counts["names"]:
-            raise InputError(
-                f"{path}.{key} needs the column {quoted(column)}, which is not in {path}.names"
-                f"{did_you_mean(column, counts['names'])}"
-            )
-
-
 def _check_left_out(left_out, datasets, root):
     """Leaving out `bokos` is most likely meant to leave out `books`."""
     for name in left_out:
-        known = os.path.isfile(_profile(root, name))
-        if not known and (hint := did_you_mean(name, datasets, cutoff=0.75)):
+        hint = did_you_mean(name, datasets, cutoff=0.75)
+        if hint and not _profile(root, name).is_file():
             raise InputError(
                 f"datasets.{clipped(name)} is left out (null), but there is no such dataset{hint}"
             )
 
 
-def _check_agreement(plan, root):
+def _check_agreement(config, root):
     """Of the embedded datasets the numbers of items are known before the run."""
-    names, ks = plan["agreement"]["datasets"], plan["agreement"]["ks"]
-    if all(plan["datasets"][name]["source"] == "embedded" for name in names):
+    names, ks = config["agreement"]["datasets"], config["agreement"]["ks"]
+    if all(config["datasets"][name]["source"] == "embedded" for name in names):
         d = max(size(read_profile(_profile(root, name))[1]) for name in names)
         if min(ks) > d:
             raise InputError(

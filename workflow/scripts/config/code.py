@@ -8,8 +8,8 @@ from pathlib import Path
 
 def let_jobs_import_from(root):
     """Put the project's folder first on the import path of all processes started from here."""
-    others = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
-    os.environ["PYTHONPATH"] = os.pathsep.join([root, *(p for p in others if p != root)])
+    others = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [root, others]))
 
 
 def imported_files(root, *modules):
@@ -24,7 +24,7 @@ def imported_files(root, *modules):
         if not (root / path).is_file():
             continue
         files[module] = str(path)
-        package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+        package = ".".join(path.parent.parts)
         todo += _imports((root / path).read_text(encoding="utf-8"), package)
     return set(files.values())
 
@@ -39,8 +39,8 @@ def _imports(source, package):
     """Names of the project's modules that a module of `package` imports, or that may be such."""
     found = set()
     for dots, module, several, one in _IMPORT.findall(_DOCSTRING.sub("", source)):
-        above = package.split(".")[: len(package.split(".")) - len(dots) + 1] if dots else []
-        origin = ".".join(filter(None, [*above, module]))
+        above = package.rsplit(".", len(dots) - 1)[0] if dots else ""
+        origin = ".".join(filter(None, [above, module]))
         names = re.findall(r"[\w.]+", several or one)
         found |= {origin, *(f"{origin}.{name}" if origin else name for name in names)}
     return sorted(name for name in found if name.split(".")[0] in ("dp_topk", "workflow"))

@@ -57,10 +57,10 @@ class Plan:
             return {"raw": self.mark(dataset["file"])}
         if dataset["source"] == "embedded":
             return {"raw": embedded}
-        raw = f"data/raw/{name}/verified/{dataset['download']['filename']}"
+        raw = {"raw": f"data/raw/{name}/verified/{dataset['download']['filename']}"}
         # A downloaded original is compared with the embedded profile where that is real.
         known = dataset["status"] == "real" and Path(embedded).exists()
-        return {"raw": raw, "embedded": embedded} if known else {"raw": raw}
+        return raw | {"embedded": embedded} if known else raw
 
     def about(self):
         """What the config says of each dataset, apart from where its counts come from.
@@ -83,31 +83,35 @@ class Plan:
         label = variant.get("label", mechanisms.get(variant["mechanism"]).label)
         return variant["mechanism"], variant.get("options", {}), label
 
+    def mechanism(self, name):
+        return mechanisms.get(self.variant(name)[0])
+
+    def labels(self, *names):
+        """The names of the mechanisms in figures."""
+        return {name: self.variant(name)[2] for name in names}
+
     def setting(self, name):
         """The mechanism behind a name, and what else its `prepare` gets than counts, k and epsilon.
 
         delta is there only where the mechanism looks at it.
         """
         mechanism, options, _ = self.variant(name)
-        approximate = mechanisms.get(mechanism).guarantee == "approx"
+        approximate = self.mechanism(name).guarantee == "approx"
         delta = {"delta": self["delta"]} if approximate else {}
         return {"mechanism": mechanism, "neighbors": self["neighbors"], **delta, **options}
 
     def settings(self, *names):
         return {name: self.setting(name) for name in names}
 
-    def labels(self, *names):
-        """The names of the mechanisms in figures."""
-        return {name: self.variant(name)[2] for name in names}
-
     def about_mechanisms(self):
         """What the mechanisms of this run guarantee, and what they give."""
         pure = self["delta"] == 0  # which the check allows only where all mechanisms are, then
-        modules = {name: mechanisms.get(self.variant(name)[0]) for name in self["mechanisms"]}
-        return {
-            name: {"guarantee": "pure" if pure else module.guarantee, "output": module.output}
-            for name, module in modules.items()
-        }
+        about = {}
+        for name in self["mechanisms"]:
+            mechanism = self.mechanism(name)
+            guarantee = "pure" if pure else mechanism.guarantee
+            about[name] = {"guarantee": guarantee, "output": mechanism.output}
+        return about
 
     def ranked(self):
         """`about_mechanisms` of those that are compared with each other."""
@@ -116,9 +120,7 @@ class Plan:
 
     def partial(self):
         """Whether a mechanism of this run may give fewer than k items."""
-        return any(
-            about["output"].startswith("partial") for about in self.about_mechanisms().values()
-        )
+        return any(self.mechanism(name).output.startswith("partial") for name in self["mechanisms"])
 
     def bounded(self):
         """{mechanism: [[c, name of its variant for users with at most c items], ...]}.
@@ -148,24 +150,17 @@ class Plan:
 
     def jobs(self, dataset):
         """One dict for each job of a dataset's trials, in the order of the config."""
-        size, trials = self["trials_per_job"], self["trials"]
-        runs = [
-            (mechanism, epsilon)
-            for mechanism in self["mechanisms"]
-            for epsilon in self.epsilons_of(mechanism)
-        ]
-        jobs = []
-        for (mechanism, epsilon), (chunk, ks), first in itertools.product(
-            runs, self.chunks().items(), range(1, trials + 1, size)
-        ):
-            job = {"mechanism": mechanism, "epsilon": epsilon}
-            job |= {"first": first, "last": min(first + size - 1, trials)}
+        size, trials, jobs = self["trials_per_job"], self["trials"], []
+        runs = [(name, text) for name in self["mechanisms"] for text in self.epsilons_of(name)]
+        firsts = range(1, trials + 1, size)
+        chunks = self.chunks().items()
+        for (mechanism, text), (chunk, ks), first in itertools.product(runs, chunks, firsts):
+            last = min(first + size - 1, trials)
+            job = {"mechanism": mechanism, "epsilon": text, "first": first, "last": last}
             names = job | {"dataset": dataset, "ks": chunk}
-            job |= {"ks": ks, "cells": CELLS.format(**names), "missing": MISSING.format(**names)}
-            jobs.append(job)
+            files = {"cells": CELLS.format(**names), "missing": MISSING.format(**names)}
+            jobs.append(job | {"ks": ks} | files)
         return jobs
-
-    # -------------------------------------------------------------- what a job needs
 
     def memory_mb(self, name, k, counts, facts, written_out=False):
         """Memory that a job needs for a mechanism, from what is known of its counts.
@@ -178,27 +173,20 @@ class Plan:
             d = read_facts(facts)["d"]
         except InputError:
             d = 0  # the job says what is wrong with the file
-        extra = mechanisms.get(self.variant(name)[0]).extra_memory(d, k)
-        items = d if written_out else 0
-        return 500 + (12 * os.path.getsize(counts) + 50 * items + extra) // 10**6
+        extra = self.mechanism(name).extra_memory(d, k) + (50 * d if written_out else 0)
+        return 500 + (12 * os.path.getsize(counts) + extra) // 10**6
 
     def trial_minutes(self, name, ks, first, last):
         """Minutes that the cells of a job take at most."""
-        preparing = mechanisms.get(self.variant(name)[0]).extra_seconds
+        preparing = self.mechanism(name).extra_seconds
         trials = (int(last) - int(first) + 1) * sum(ks) // 200_000
         return 2 + trials + math.ceil(sum(map(preparing, ks)) / 60)
-
-    def trial_files(self, *datasets):
-        """The trials of all jobs of these datasets."""
-        return [job["cells"] for dataset in datasets for job in self.jobs(dataset)]
-
-    # -------------------------------------------------------------- identity
 
     def digest(self):
         """Identifies what the errors depend on; titles, figures and timing do not count."""
         keys = ("seed", "mechanisms", "epsilons", "delta", "neighbors", "ks", "trials")
-        sources = {name: entry["source"] for name, entry in self["datasets"].items()}
         settings = self.settings(*self["mechanisms"])
+        sources = {name: dataset["source"] for name, dataset in self["datasets"].items()}
         text = json.dumps([{key: self[key] for key in keys}, settings, sources])
         return hashlib.sha256(text.encode()).hexdigest()
 

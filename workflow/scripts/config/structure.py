@@ -1,7 +1,7 @@
 """What the schema says of a config, in one sentence.
 
 workflow/schemas/config.schema.yaml says what each key may hold. `title` in it says what a value
-must be, and ends the sentence that a wrong one is answered with.
+must be, and ends the sentence about a wrong one.
 """
 
 import math
@@ -11,15 +11,8 @@ from pathlib import Path
 from jsonschema import Draft202012Validator, validators
 
 from workflow.scripts.common import InputError
-from workflow.scripts.config.reading import (
-    clipped,
-    did_you_mean,
-    dotted,
-    listed,
-    quoted,
-    read_yaml,
-    shown,
-)  # fmt: skip
+from workflow.scripts.config import say
+from workflow.scripts.config.reading import read_yaml
 
 SCHEMA = Path(__file__).parents[2] / "schemas" / "config.schema.yaml"
 
@@ -37,87 +30,78 @@ def _validator():
 
 
 def check_structure(config):
-    errors = list(_validator().iter_errors(config))
-    if errors:
-        # A misspelt key is a missing one, too; the misspelling explains both. What is wrong with
-        # one key says more than what is wrong with the choice of keys.
-        telling = {"additionalProperties": 0, "oneOf": 2}
-        errors.sort(key=lambda error: telling.get(error.validator, 1))
-        raise InputError(_sentence(errors[0], config))
+    """Refuse a config that is not as the schema says."""
+    # A misspelt key is a missing one, too; the misspelling explains both. What is wrong with one
+    # key says more than what is wrong with the choice of keys.
+    telling = {"additionalProperties": 0, "oneOf": 2}
+    errors = _validator().iter_errors(config)
+    if error := min(errors, key=lambda error: telling.get(error.validator, 1), default=None):
+        raise InputError(_sentence(error, config))
 
 
-def default(*path):
-    """What a key of a dataset is where the config leaves it out."""
-    schema = _validator().schema["$defs"]["dataset"]
-    for key in path:
-        schema = schema["properties"][key]
-    return schema["default"]
+def with_defaults(value, schema=None):
+    """A dataset, or a part of one, with what the schema says of keys that it leaves out."""
+    keys = (schema or _validator().schema["$defs"]["dataset"])["properties"]
+    given = {
+        key: with_defaults(inner, keys[key]) if "properties" in keys[key] else inner
+        for key, inner in value.items()
+    }
+    return {key: about["default"] for key, about in keys.items() if "default" in about} | given
 
 
 def _sentence(error, config):
     """What a validation error means to the person who wrote the config."""
     path, value, schema = list(error.absolute_path), error.instance, error.schema
-    where = dotted(path) or "the config"
+    where = say.dotted(path) or "the config"
 
     if error.validator == "additionalProperties":
         known = list(schema["properties"])
         unknown = next(key for key in value if key not in known)
         return (
-            f"{dotted([*path, unknown])} is not a key{did_you_mean(unknown, known)}; "
-            f"the keys {f'of {where}' if path else 'here'} are {listed(known)}"
+            f"{say.dotted([*path, unknown])} is not a key{say.did_you_mean(unknown, known)}; "
+            f"the keys {f'of {where}' if path else 'here'} are {say.listed(known)}"
         )
     if error.validator == "required":
         missing = next(key for key in error.validator_value if key not in value)
         hint = ""
         if missing == "title":  # Settings for a misspelt dataset look like a new dataset.
-            hint = did_you_mean(path[-1], config["datasets"].keys() - path)
-        wanted = _resolved(schema["properties"][missing])["title"]
-        return f"{dotted([*path, missing])} is missing{hint}; it must be {wanted}"
+            hint = say.did_you_mean(path[-1], config["datasets"].keys() - path)
+        wanted = schema["properties"][missing]
+        if reference := wanted.get("$ref"):
+            wanted = _validator().schema["$defs"][reference.rpartition("/")[2]]
+        return f"{say.dotted([*path, missing])} is missing{hint}; it must be {wanted['title']}"
     if "propertyNames" in error.absolute_schema_path:
-        return f"{where} has the name {quoted(value)}; a name must be {schema['title']}"
+        return f"{where} has the name {say.quoted(value)}; a name must be {schema['title']}"
     if error.validator == "dependentRequired":
-        key, needed = next(
-            (key, needed)
-            for key, (needed,) in error.validator_value.items()
-            if key in value and needed not in value
-        )
-        return f"{dotted([*path, key])} needs {dotted([*path, needed])}; give both or neither"
+        for key, (needed,) in error.validator_value.items():
+            if key in value and needed not in value:
+                both = say.dotted([*path, key]), say.dotted([*path, needed])
+                return f"{both[0]} needs {both[1]}; give both or neither"
     if error.validator == "oneOf":
         keys = [key for choice in error.validator_value for key in choice["required"]]
         given = " and ".join(key for key in keys if key in value)
         return f"{where} has {given or 'none of them'}; it must be {schema['title']}"
     if error.validator == "uniqueItems":
         twice = next(item for position, item in enumerate(value) if item in value[:position])
-        return f"{where} has {shown(twice)} twice; it must be {schema['title']}"
+        return f"{where} has {say.shown(twice)} twice; it must be {schema['title']}"
 
     in_list = path and isinstance(path[-1], int)
-    found = f"{where} {'has' if in_list else 'is'} {shown(value)}; "
+    found = f"{where} {'has' if in_list else 'is'} {say.shown(value)}; "
     if error.validator == "type" and (spelling := _spelling(value, schema)):
         return f"{found}write {spelling}"
     hint = ""
     if isinstance(value, str):
-        hint = did_you_mean(value, schema.get("enum", ()))
+        hint = say.did_you_mean(value, schema.get("enum", ()))
     elif schema.get("type") == "string" and not isinstance(value, dict | list | None):
         hint = ", in quotes"
     return f"{found}{'each' if in_list else 'it'} must be {schema['title']}{hint}"
 
 
-def _resolved(schema):
-    """The definition that a schema refers to, or the schema itself."""
-    if "$ref" not in schema:
-        return schema
-    return _validator().schema["$defs"][schema["$ref"].rpartition("/")[2]]
-
-
 def _spelling(value, schema):
     """How to write what was most likely meant by a value of the wrong type; or None."""
-
-    def fits(candidate):
-        return _validator().evolve(schema=schema).is_valid(candidate)
-
-    kind = schema.get("type")
+    fits, kind = _validator().evolve(schema=schema).is_valid, schema.get("type")
     if kind == "array" and fits([value]):
-        return f"[{clipped(value) if isinstance(value, str) else _yaml_number(value)}]"
+        return f"[{say.clipped(value) if isinstance(value, str) else _yaml_number(value)}]"
     if kind not in ("integer", "number") or not isinstance(value, str | float):
         return None
     try:

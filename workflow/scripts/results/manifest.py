@@ -5,9 +5,11 @@
 shows and deletes what the last run did not make: `make tidy`.
 """
 
+import contextlib
 import json
 import os
 import platform
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -15,7 +17,7 @@ from pathlib import Path
 
 import yaml
 
-from workflow.scripts.common import InputError, intact, sha256, written
+from workflow.scripts.common import InputError, altered, intact, sha256, written
 
 PACKAGES = ("numpy", "duckdb", "pandas", "matplotlib", "snakemake", "pyyaml", "requests")
 
@@ -29,36 +31,21 @@ def read_digests(path):
 def commit(root):
     """The commit that is checked out, `-dirty` if files were changed since; or None."""
     command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"]
+    command.append("--exclude=*")  # no tag
     try:
-        answer = subprocess.run(
-            [*command, "--exclude=*"], capture_output=True, text=True, timeout=20, check=True
-        )
+        found = subprocess.check_output(command, text=True, timeout=20, stderr=subprocess.DEVNULL)
     except (OSError, subprocess.SubprocessError):
         return None
-    return answer.stdout.strip()
+    return found.strip()
 
 
 def processor():
     """The name of the CPU, as far as the system tells."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except OSError:
-        lines = []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
-
-
-def manifest(files, commit):
-    """All of it as one dict; `files` has the path of each by its name."""
-    return {
-        "commit": commit,
-        "python": platform.python_version(),
-        "packages": {name: metadata.version(name) for name in PACKAGES},
-        "platform": platform.platform(),
-        "processor": processor(),
-        "cores": os.cpu_count(),
-        "sha256": {name: sha256(intact(files[name])) for name in sorted(files)},
-    }
+    with contextlib.suppress(OSError):
+        about = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+        if name := re.search(r"^model name\s*:\s*(.+)", about, re.MULTILINE):
+            return name[1]
+    return platform.processor() or platform.machine()
 
 
 def write_config(path, config):
@@ -71,8 +58,18 @@ def write_config(path, config):
 
 
 def write_manifest(path, files, commit):
+    """Write where the results come from; `files` has the path of each by its name."""
+    about = {
+        "commit": commit,
+        "python": platform.python_version(),
+        "packages": {name: metadata.version(name) for name in PACKAGES},
+        "platform": platform.platform(),
+        "processor": processor(),
+        "cores": os.cpu_count(),
+        "sha256": {name: sha256(intact(files[name])) for name in sorted(files)},
+    }
     with written(path) as file:
-        file.write(json.dumps(manifest(files, commit), indent=2) + "\n")
+        file.write(json.dumps(about, indent=2) + "\n")
 
 
 def left_over(path="results/manifest.json"):
@@ -85,10 +82,10 @@ def left_over(path="results/manifest.json"):
     except FileNotFoundError:
         raise InputError(f"{path} does not exist, so nothing is known to be left over") from None
     except (ValueError, KeyError, TypeError):
-        raise InputError(f"{path} is cut short or altered: delete it and run again") from None
-    there = (*Path("figures").rglob("*.*"), *Path("results").glob("*.*"))
+        raise altered(path) from None
+    made = (*Path("figures").rglob("*.*"), *Path("results").glob("*.*"))
     kept = {*map(Path, listed), Path(path)}
-    return sorted(file for file in there if file not in kept and file.stem != "scaling")
+    return sorted(file for file in made if file not in kept and file.stem != "scaling")
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from dp_topk import mechanisms
-from workflow.scripts.common import InputError, intact, write_csv
+from workflow.scripts.common import InputError, altered, intact, write_csv
 from workflow.scripts.data.profiles import read_profile
 from workflow.scripts.trials.metrics import METRICS, measured
 
@@ -102,5 +102,5 @@ def _read(path, header):
     lines = Path(intact(path)).read_text(encoding="utf-8").splitlines()
     rows = list(csv.reader(lines))
     if rows[:1] != [header] or any(len(row) != len(header) for row in rows):
-        raise InputError(f"{path} is cut short or altered: delete it and run again")
+        raise altered(path)
     return rows[1:]

@@ -1,0 +1,50 @@
+"""Parts of a config in words: what sentences about mistakes are made of."""
+
+import difflib
+import re
+
+HUGE = 10**20  # Python itself refuses to print integers of some thousand digits.
+
+
+def dotted(path):
+    """datasets.books.counts; the position in a list is left out."""
+    return ".".join(clipped(key) for key in path if isinstance(key, str))
+
+
+def clipped(key):
+    return key if re.fullmatch(r"[\w .,-]{1,50}", key) else quoted(key)
+
+
+def quoted(text, length=50):
+    quoted = repr(text[: length + 1])
+    return quoted if len(quoted) <= length + 2 else f"{quoted[: length - 3]}...{quoted[0]}"
+
+
+def shown(value):
+    """A value of any kind in a few words."""
+    if value is None:
+        return "null (empty)"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return f"the text {quoted(value)}"
+    if isinstance(value, dict | list):
+        return f"{'a' if value else 'an empty'} {'list' if isinstance(value, list) else 'mapping'}"
+    if isinstance(value, int) and abs(value) >= HUGE:
+        return "a huge number"
+    return str(value) if isinstance(value, int | float) else f"a {type(value).__name__}"
+
+
+def listed(names):
+    """a, b and c; only the first few of very many."""
+    names, shown = [clipped(name) for name in names], []
+    while names and len(", ".join([*shown, names[0]])) < 150:
+        shown.append(names.pop(0))
+    if names:
+        return f"{', '.join(shown)} and {len(names)} more"
+    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]])) or "none"
+
+
+def did_you_mean(name, names, cutoff=0.6):
+    nearest = difflib.get_close_matches(name[:100], sorted(names), n=1, cutoff=cutoff)
+    return f" (did you mean {clipped(nearest[0])}?)" if nearest else ""
