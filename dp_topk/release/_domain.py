@@ -5,6 +5,7 @@ import csv
 import functools
 import glob
 import os
+import stat
 from collections.abc import Iterator, Sequence
 
 DELIMITERS = (",", "\t", ";", "|")
@@ -27,13 +28,15 @@ def read_domain(path: str, inputs: Sequence[str], columns: set[str]) -> list[str
                     f"--domain names the input itself, {path}, whose rows would become items; it "
                     "must be a public list, one item a line"
                 )
+    if stat.S_ISCHR(os.stat(path).st_mode):  # /dev/zero, say, whose first line never ends
+        raise ValueError(f"{path} is a device; --domain must be a file, one item a line")
     lines: dict[str, int] = {}
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             for number, line in enumerate(file, 1):
                 item = line.rstrip("\r\n")
                 if item != item.strip():
-                    raise ValueError(f"{path}, line {number}, has blanks around it; take them away")
+                    raise ValueError(f"{path}, line {number}, has blanks around it; delete them")
                 if lines.setdefault(item, number) != number and item:
                     raise ValueError(
                         f"{path}, line {number}, repeats line {lines[item]}; list every item once"
@@ -61,7 +64,9 @@ def refuse_rows(path: str, items: list[str], files: list[str], columns: set[str]
                 "list items only"
             )
     for delimiter, width in headers(files, columns):
-        alike = sum(is_row(item, delimiter, width) for item in items)
+        rows = (fields(item, delimiter) for item in items)
+        # As wide as a row, and without blanks beside the delimiters.
+        alike = sum(len(row) == width and row == [*map(str.strip, row)] for row in rows)
         if 2 * alike >= len(items):
             raise ValueError(
                 f"{path} looks like rows of the input: {alike} of its {len(items)} lines have "
@@ -87,19 +92,13 @@ def headers(files: list[str], columns: set[str]) -> Iterator[tuple[str, int]]:
 
 
 def files_of(inputs: Sequence[str]) -> Iterator[str]:
-    """All files of the input, also those in a folder or of a pattern."""
+    """All files of the input, including those in a folder or of a pattern."""
     for name in inputs:
         yield "/dev/stdin" if name == "-" else name
         if os.path.isdir(name):
             yield from (entry.path for entry in os.scandir(name))
         elif not os.path.exists(name):
             yield from glob.iglob(name)
-
-
-def is_row(line: str, delimiter: str, width: int) -> bool:
-    """Whether a line is like a row: as wide, and without blanks beside the delimiters."""
-    cells = fields(line, delimiter)
-    return len(cells) == width and all(cell == cell.strip() for cell in cells)
 
 
 def fields(line: str, delimiter: str) -> list[str]:

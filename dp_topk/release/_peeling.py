@@ -63,7 +63,7 @@ from collections.abc import Iterator
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-from dp_topk.mechanisms import Profile, rdp_peel
+from dp_topk.mechanisms import rdp_peel
 
 from ._lottery import RandBits, directed, exp_minus
 from ._outputs import Left
@@ -75,19 +75,11 @@ UNIT = Decimal((0, (1,), -DIGITS))
 
 def peel(left: Left, k: int, rate: Fraction, randbits: RandBits) -> list[int]:
     """The ranks that k rounds take, in their order; fewer if a round takes a dummy."""
-    for _ in range(k):
-        chosen = Threshold(left, rate).draw(randbits)
-        if not chosen:
-            break
+    order: list[int] = []
+    while len(order) < k and (chosen := Threshold(left, rate).draw(randbits)):
         left.take(*chosen)
-    return left.order
-
-
-def peel_known(
-    profile: Profile, k: int, epsilon: Fraction, delta: Fraction, drift: int, randbits: RandBits
-) -> list[int]:
-    """The ranks of k items of a public list; drift: 1, or 2 for swap neighbours."""
-    return peel(Left(profile), k, epsilon_per_round(k, epsilon, delta) / drift, randbits)
+        order += chosen
+    return order
 
 
 @functools.lru_cache(maxsize=64)

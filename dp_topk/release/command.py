@@ -6,7 +6,7 @@ import hashlib
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
@@ -18,10 +18,9 @@ from dp_topk.mechanisms import checked_k
 
 from . import ledger
 from ._domain import read_domain
-from ._files import UNSAFE, NewFile, escaped
-from ._inputs import exact_delta
-from ._printing import formatted, put_out
-from .receipt import SOFTWARE, Release, written
+from ._files import UNSAFE, NewFile, escaped, formatted, put_out
+from ._inputs import exact_delta, written
+from .receipt import SOFTWARE, Release
 
 DESCRIPTION = """\
 Draw the k most frequent items of a table with differential privacy, and print them to be published.
@@ -129,7 +128,16 @@ def named(text: str) -> str:
     return text
 
 
-TYPES = {"NAME": named, "FILE": named, "K": whole, "N": whole, "C": whole, "MB": whole}
+def amounts(text: str) -> tuple[str, str]:
+    epsilon, comma, delta = text.partition(",")
+    return epsilon, delta if comma else "0"
+
+
+TYPES: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("K", "N", "C", "MB"), whole),
+    **dict.fromkeys(("NAME", "FILE"), named),
+    "E[,D]": amounts,
+}
 
 
 def add_options(parser: Parser, groups: dict[str, dict[str, str]], required: set[str]) -> None:
@@ -150,7 +158,8 @@ def add_options(parser: Parser, groups: dict[str, dict[str, str]], required: set
             group.add_argument(flag, **settings)
 
 
-def parser() -> tuple[Parser, dict[str, Parser]]:
+def parser() -> Parser:
+    """The commands, each with `action`, the function of its options, and `parser`, itself."""
     top = Parser(prog="dp-topk", description="Differentially private top-k selection.")
     top.add_argument("--version", action="version", version=SOFTWARE)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -169,7 +178,7 @@ def parser() -> tuple[Parser, dict[str, Parser]]:
         help="CSV, TSV, JSON lines or Parquet, plain or compressed; a folder or a pattern; or -",
     )
     add_options(add, RELEASE, {"--item", "--k", "--epsilon"})
-    add.set_defaults(neighbors="add-remove")
+    add.set_defaults(action=run, parser=add, neighbors="add-remove", delta="0")
     book = commands.add_parser(
         "ledger",
         help="show what was spent",
@@ -177,6 +186,7 @@ def parser() -> tuple[Parser, dict[str, Parser]]:
         allow_abbrev=False,
     )
     book.add_argument("file", type=named, help="the ledger")
+    book.set_defaults(action=show_ledger, parser=book)
     ask = commands.add_parser(
         "query",
         help="print the query that counts users where the rows are",
@@ -185,26 +195,20 @@ def parser() -> tuple[Parser, dict[str, Parser]]:
         allow_abbrev=False,
     )
     add_options(ask, QUERY, {"--user", "--item", "--table"})
-    ask.set_defaults(dialect="duckdb")
-    return top, {"release": add, "ledger": book, "query": ask}
+    ask.set_defaults(action=print_query, parser=ask, dialect="duckdb")
+    return top
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     closed = open_streams()
-    top, commands = parser()
-    options = top.parse_args(arguments)
-    sub = commands[options.command]
+    options = parser().parse_args(arguments)
+    sub: Parser = options.parser
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGTERM, stop)
     try:
         if closed and not getattr(options, "output", None):
             raise ValueError("standard output is closed; leave it open, or write to a file")
-        if options.command == "ledger":
-            put_out(ledger.table(ledger.read(options.file)).encode())
-        elif options.command == "query":
-            put_out(asked(options).encode())
-        else:
-            run(options)
+        options.action(options)
     except ValueError as error:
         sub.error(str(error))
     except FileExistsError as error:
@@ -238,77 +242,69 @@ def open_streams() -> bool:
     return closed
 
 
-def asked(options: argparse.Namespace) -> str:
+def show_ledger(options: argparse.Namespace) -> None:
+    put_out(ledger.table(ledger.read(options.file)).encode())
+
+
+def print_query(options: argparse.Namespace) -> None:
     from dp_topk import counting
 
     settings = {"max_items": options.max_items, "dialect": options.dialect}
-    return counting.query(options.user, options.item, options.table, **settings) + "\n"
+    sql = counting.query(options.user, options.item, options.table, **settings)
+    put_out(f"{sql}\n".encode())
 
 
 # ---------------------------------------------------------------- what is to be done
 
 
-def refuse(wrong: object, sentence: str) -> None:
-    if wrong:
-        raise ValueError(sentence)
-
-
 def planned(options: argparse.Namespace) -> Release:
     """The release that the options describe, or a sentence on why they do not fit together."""
-    delta = exact_delta("0" if options.delta is None else options.delta)
+    delta = exact_delta(options.delta)
     counts_epsilon = None
     if options.counts_epsilon is not None:
         counts_epsilon = release.exact(options.counts_epsilon, "--counts-epsilon")
-    unknown = options.unknown_domain
+    unknown, as_set, limit = options.unknown_domain, options.set, options.limit
     domains = (options.domain is not None) + options.domain_is_public + unknown
-    refuse(
-        (options.user is None) == (options.count is None),
-        "give --user, the column of users, or for a table of counts --count, and not both",
-    )
-    refuse(
-        domains == 0,
+    wrong = {
+        "give --user, the column of users, or for a table of counts --count, and not both": (
+            (options.user is None) == (options.count is None)
+        ),
         "say which items can come out, with --domain FILE (a public list, one item a line), or use "
         "--unknown-domain with --delta: a list of items that depends on the data can reveal by "
-        "itself that somebody is in it",
-    )
-    refuse(domains > 1, "take one of --domain, --domain-is-public and --unknown-domain")
-    refuse(
-        options.domain_is_public and options.user is not None,
+        "itself that somebody is in it": domains == 0,
+        "take one of --domain, --domain-is-public and --unknown-domain": domains > 1,
         "--domain-is-public is for counts (--count) only: which items occur in rows depends on the "
         "users, and an item that one user alone has would reveal that user; give a public list "
-        "with --domain FILE, or use --unknown-domain with --delta",
-    )
-    refuse(
-        unknown and not delta,
+        "with --domain FILE, or use --unknown-domain with --delta": (
+            options.domain_is_public and options.user is not None
+        ),
         "--unknown-domain needs --delta, which bounds the chance that a name comes out that would "
-        "give a user away; 1e-6 is usual, and it should be far below one in the number of users",
-    )
-    refuse(options.table and len(options.files) > 1, "--table goes with one DuckDB database")
-    refuse(options.limit and not unknown, "--limit goes with --unknown-domain only")
-    refuse(options.whole and not unknown, "--whole goes with --unknown-domain only")
-    refuse(
-        options.limit and options.limit < options.k,
-        f"--limit is {options.limit}; it must be at least k, {options.k}",
-    )
-    as_set = options.set
-    refuse(unknown and as_set and not options.whole, "with --unknown-domain, --set needs --whole")
-    refuse(as_set and delta and not unknown, "--set with a list of items needs no --delta")
-    refuse(
-        options.counts and (unknown or not options.max_items),
-        "--counts needs a list of items and --max-items; else use --counts-epsilon",
-    )
-    refuse(
-        options.counts and (as_set or delta or counts_epsilon),
+        "give a user away; 1e-6 is usual, and it should be far below one in the number of users": (
+            unknown and not delta
+        ),
+        "--table goes with one DuckDB database": options.table and len(options.files) > 1,
+        "--limit goes with --unknown-domain only": limit and not unknown,
+        "--whole goes with --unknown-domain only": options.whole and not unknown,
+        f"--limit is {limit}; it must be at least k, {options.k}": limit and limit < options.k,
+        "with --unknown-domain, --set needs --whole": unknown and as_set and not options.whole,
+        "--set with a list of items needs no --delta": as_set and delta and not unknown,
+        "--counts needs a list of items and --max-items; else use --counts-epsilon": (
+            options.counts and (unknown or not options.max_items)
+        ),
         "--counts takes items and counts from one noisy histogram; leave out --set, --delta and "
-        "--counts-epsilon",
-    )
-    with_counts = options.counts or counts_epsilon
-    lines = options.format == "lines"
-    refuse(with_counts and lines, "--format lines has no place for counts; use csv or json")
-    refuse(options.receipt_format and not options.receipt, "--receipt-format needs --receipt FILE")
-    account = options.dataset or options.budget
-    refuse(account and not options.ledger, "--dataset and --budget need --ledger FILE")
-    refuse(options.ledger and not options.dataset, "--ledger needs --dataset NAME: whose is it?")
+        "--counts-epsilon": options.counts and (as_set or delta or counts_epsilon),
+        "--format lines has no place for counts; use csv or json": (
+            options.format == "lines" and (options.counts or counts_epsilon)
+        ),
+        "--receipt-format needs --receipt FILE": options.receipt_format and not options.receipt,
+        "--dataset and --budget need --ledger FILE": (
+            (options.dataset or options.budget) and not options.ledger
+        ),
+        "--ledger needs --dataset NAME: whose is it?": options.ledger and not options.dataset,
+    }
+    for sentence, it_is in wrong.items():
+        if it_is:
+            raise ValueError(sentence)
     if options.counts:
         mechanism = "histogram"
     elif delta and not options.whole:
@@ -322,7 +318,7 @@ def planned(options: argparse.Namespace) -> Release:
         delta,
         counts_epsilon,
         options.neighbors,
-        limit=(options.limit or LIMIT * options.k) if unknown else None,
+        limit=(limit or LIMIT * options.k) if unknown else None,
         max_items=options.max_items,
         counted=options.user is not None,
         listed=options.domain is not None,
@@ -337,13 +333,10 @@ def run(options: argparse.Namespace) -> None:
         "dataset": options.dataset,
         "epsilon": plan.total,
         "delta": plan.delta,
-        "budget": None,
+        "budget": options.budget,
         "neighbors": plan.neighbors,
         "release": plan.summary,
     }
-    if options.budget is not None:
-        epsilon, comma, delta = options.budget.partition(",")
-        account["budget"] = epsilon, delta if comma else "0"
     if options.ledger:
         ledger.check(**account)  # before a long file is read; again when it is charged
     listed = None
@@ -353,20 +346,18 @@ def run(options: argparse.Namespace) -> None:
         checked_k(options.k, len(listed))
     if options.dry_run:
         options.max_items = None
-        what = "counted users" if options.user is None else "rows (each user and item once)"
-        tell(compared(what, listed, *counted(options, None)))
+        tell(compared(options, listed, *counted(options, None)))
         return
     items, counts = counted(options, listed)
-    if not options.unknown_domain:
+    if not plan.limit:
         if not items:
             raise ValueError("the input has no rows, so there are no items to choose from")
         checked_k(options.k, len(items))
         plan = replace(plan, d=len(items))
-    with_counts = options.counts or options.counts_epsilon is not None
-    form = options.format or ("csv" if with_counts else "lines")
+    form = options.format or ("csv" if plan.with_counts else "lines")
     # The items of a public list are no secret. Those of an unknown domain are written out
     # instead, since a refusal would tell that somebody has such an item.
-    if form == "lines" and not options.unknown_domain and any(map(UNSAFE.search, items)):
+    if form == "lines" and not plan.limit and any(map(UNSAFE.search, items)):
         raise ValueError(
             "there are items with line breaks, control characters or marks that change the "
             "direction of writing; use --format csv or json"
@@ -381,10 +372,11 @@ def run(options: argparse.Namespace) -> None:
         entry = ledger.charge(**account) if options.ledger else None
         rows = drawn(plan, items, counts)
         terminal = file is None and os.isatty(sys.stdout.fileno())
-        output = formatted(rows, form, ranks=not options.set, counts=with_counts, terminal=terminal)
+        shown = {"ranks": not options.set, "counts": plan.with_counts, "terminal": terminal}
+        output = formatted(rows, form, **shown)
         if receipt:
             digest = hashlib.sha256(output).hexdigest()
-            receipt.write(plan.rendered(*as_asked, digest, entry and noted(entry)))
+            receipt.write(plan.rendered(*as_asked, digest, entry))
         if file:
             file.write(output)
             file.keep()
@@ -404,6 +396,8 @@ def check_places(options: argparse.Namespace) -> None:
         path = Path(name)
         if not path.parent.is_dir():
             raise ValueError(f"there is no folder {path.parent} for the {what}")
+        if os.path.basename(name) in ("", "."):
+            raise ValueError(f"{name} names a folder; name a file for the {what}")
         if what != "ledger" and os.path.lexists(path):
             raise ValueError(taken(name))
         real = os.path.join(os.path.realpath(path.parent), path.name)
@@ -414,15 +408,6 @@ def check_places(options: argparse.Namespace) -> None:
 
 def taken(path: str) -> str:
     return f"{path} exists and may belong to another release; name a new file"
-
-
-def noted(entry: ledger.Entry) -> dict[str, Any]:
-    epsilon, delta = map(written, entry.budget)
-    return {
-        "dataset": entry.dataset,
-        "entry": entry.entry,
-        "budget": {"epsilon": epsilon, "delta": delta},
-    }
 
 
 # ---------------------------------------------------------------- from the input to the output
@@ -445,8 +430,11 @@ def counted(options: argparse.Namespace, listed: list[str] | None) -> tuple[list
     return listed, [known.get(item, 0) for item in listed]
 
 
-def compared(what: str, listed: list[str] | None, items: list[str], counts: list[int]) -> str:
+def compared(
+    options: argparse.Namespace, listed: list[str] | None, items: list[str], counts: list[int]
+) -> str:
     """For the holder of the data: how much of the input there is to draw from."""
+    what = "counted users" if options.user is None else "rows (each user and item once)"
     users = {item: count for item, count in zip(items, counts, strict=True) if count}
     found = f"{sum(counts):,} {what}, with {len(users):,} items"
     if listed is not None:

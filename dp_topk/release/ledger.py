@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ._files import escaped, sync_folder, write_all
-from ._inputs import exact, exact_delta
-from .receipt import written
+from ._inputs import exact, exact_delta, written
 
 Number = str | int | float | Fraction
 
@@ -38,8 +37,8 @@ class LedgerError(ValueError):
 class Amount(NamedTuple):
     """An epsilon and a delta."""
 
-    epsilon: Fraction
-    delta: Fraction
+    epsilon: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
 
     def plus(self, other: "Amount") -> "Amount":
         return Amount(self.epsilon + other.epsilon, self.delta + other.delta)
@@ -62,24 +61,18 @@ class Entry(NamedTuple):
     entry: int
     date: str
     dataset: str
-    spent: Amount
+    epsilon: Fraction
+    delta: Fraction
     neighbors: str
     budget: Amount
     release: str
 
+    @property
+    def spent(self) -> Amount:
+        return Amount(self.epsilon, self.delta)
+
     def line(self) -> bytes:
-        epsilon, delta = map(written, self.spent)
-        values = {
-            "entry": self.entry,
-            "date": self.date,
-            "dataset": self.dataset,
-            "epsilon": epsilon,
-            "delta": delta,
-            "neighbors": self.neighbors,
-            "budget": [written(part) for part in self.budget],
-            "release": self.release,
-        }
-        return json.dumps(values).encode() + b"\n"
+        return json.dumps(self._asdict(), default=written).encode() + b"\n"
 
 
 class Account(NamedTuple):
@@ -87,13 +80,13 @@ class Account(NamedTuple):
 
     neighbors: str
     budget: Amount
-    spent: Amount = Amount(Fraction(0), Fraction(0))
+    spent: Amount = Amount()
 
 
 def charge(path: str | Path, *what: Any, **terms: Any) -> Entry:
     """Write down what is spent, with the arguments of `next_entry`; return the entry.
 
-    LedgerError if it is more than what is left, and then nothing is written.
+    If it is more than what is left, a LedgerError is raised and nothing is written.
     """
     path = Path(path)
     with locked(path) as descriptor:
@@ -131,8 +124,8 @@ def next_entry(
     what it is for.
     """
     name = repr(escaped(dataset))
-    wanted = Amount(exact(epsilon), exact_delta(delta))
-    given = budget and Amount(exact(budget[0], "the budget of epsilon"), exact_delta(budget[1]))
+    wanted = amount(epsilon, delta)
+    given = budget and amount(*budget, "the budget of epsilon")
     account = accounts(entries).get(dataset) or (given and Account(neighbors, given))
     if not dataset:
         raise LedgerError("the dataset needs a name, under which the ledger adds up what is spent.")
@@ -156,7 +149,11 @@ def next_entry(
             f"{allowed.minus(account.spent)} is left in {path}; nothing was drawn."
         )
     date = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    return Entry(len(entries) + 1, date, dataset, wanted, neighbors, allowed, release)
+    return Entry(len(entries) + 1, date, dataset, *wanted, neighbors, allowed, release)
+
+
+def amount(epsilon: Any, delta: Any, name: str = "epsilon") -> Amount:
+    return Amount(exact(epsilon, name), exact_delta(delta))
 
 
 def accounts(entries: Sequence[Entry]) -> dict[str, Account]:
@@ -188,16 +185,11 @@ def parsed(path: Path, descriptor: int) -> list[Entry]:
     for number, line in enumerate(lines, 1):
         try:
             values = json.loads(line)
-            epsilon, delta = values["budget"]
-            entry = Entry(
-                int(values["entry"]),
-                str(values["date"]),
-                str(values["dataset"]),
-                Amount(exact(values["epsilon"]), exact_delta(values["delta"])),
-                str(values["neighbors"]),
-                Amount(exact(epsilon), exact_delta(delta)),
-                str(values["release"]),
+            place, date, dataset, *spent, neighbors, budget, release = (
+                values[field] for field in Entry._fields
             )
+            here = int(place), str(date), str(dataset), *amount(*spent)
+            entry = Entry(*here, str(neighbors), amount(*budget), str(release))
         except (ValueError, TypeError, LookupError):
             raise LedgerError(
                 f"{path}, line {number}, is not an entry of a ledger; name another file, or "
@@ -218,7 +210,9 @@ def opened(path: Path, flags: int) -> Iterator[int]:
     try:
         descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
     except FileNotFoundError:
-        raise LedgerError(f"there is no ledger {path}.") from None
+        folder = f"folder {path.parent} for the ledger"
+        missing = f"ledger {path}" if path.parent.is_dir() else folder
+        raise LedgerError(f"there is no {missing}.") from None
     except OSError as error:
         link = path.is_symlink()
         why = "is a link; name the file itself" if link else f"cannot be used: {error.strerror}"
@@ -235,8 +229,6 @@ def opened(path: Path, flags: int) -> Iterator[int]:
 def locked(path: Path) -> Iterator[int]:
     """The ledger, made if it is missing, for this process alone until the end of the block."""
     while True:
-        if not path.parent.is_dir():
-            raise LedgerError(f"there is no folder {path.parent} for the ledger.")
         there = False
         with opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT) as descriptor:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
@@ -257,12 +249,12 @@ def table(entries: Sequence[Entry]) -> str:
     rows: list[tuple[str, ...]] = [("entry", "date", "dataset", "release", "epsilon", "delta")]
     for entry in entries:
         about = str(entry.entry), entry.date, entry.dataset, entry.release
-        rows.append((*about, *map(written, entry.spent)))
+        rows.append((*about, written(entry.epsilon), written(entry.delta)))
     sums: list[tuple[str, ...]] = [("dataset", "neighbors", "", "spent", "budget", "left")]
-    for name, account in accounts(entries).items():
-        parts = account.spent, account.budget, account.budget.minus(account.spent)
-        epsilons, deltas = (map(written, column) for column in zip(*parts, strict=True))
-        sums.append((name, account.neighbors, "epsilon", *epsilons))
+    for name, (neighbors, budget, spent) in accounts(entries).items():
+        columns = zip(spent, budget, budget.minus(spent), strict=True)
+        epsilons, deltas = (map(written, column) for column in columns)
+        sums.append((name, neighbors, "epsilon", *epsilons))
         sums.append(("", "", "delta", *deltas))
     return "\n".join([*aligned(rows), "", *aligned(sums)]) + "\n"
 
