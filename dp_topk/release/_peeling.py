@@ -65,7 +65,7 @@ from fractions import Fraction
 
 from dp_topk.mechanisms import rdp_peel
 
-from ._lottery import RandBits, directed, exp_minus
+from ._lottery import RandBits, directed, exp_minus, quotient
 from ._outputs import Left
 from ._threshold import Threshold
 
@@ -131,9 +131,7 @@ def proven(k: int, epsilon: Fraction, delta: Fraction, rate: Fraction, a: Fracti
 
 def log_of(x: Fraction) -> tuple[Fraction, Fraction]:
     """Fractions low <= log x <= high."""
-    down, up = directed(DIGITS)
-    top, bottom = Decimal(x.numerator), Decimal(x.denominator)
-    return log_between(down.divide(top, bottom), up.divide(top, bottom))
+    return log_between(*quotient(x, DIGITS))
 
 
 def log_of_complement(x: Fraction) -> tuple[Fraction, Fraction]:

@@ -11,8 +11,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
 
-import numpy as np
-
 from dp_topk import release
 from dp_topk.mechanisms import checked_k
 
@@ -36,6 +34,10 @@ perhaps fewer than k. Take --whole if the counts have clear gaps: all k items co
 Every run spends epsilon (and delta) again: --ledger keeps the account. Publish the output and the
 receipt; keep messages, times and the input to yourself. docs/release.md says what is promised and
 what is not."""
+
+QUERY_DESCRIPTION = """\
+Print the SQL that counts the users of each item, for a warehouse that has the rows. Its answer goes
+to dp-topk release --item item --count users."""
 
 LIMIT = 5  # times k: how many items can come out where there is no list, unless --limit says
 
@@ -116,6 +118,10 @@ def tell(message: str) -> None:
         sys.stderr.flush()
 
 
+def say(sentence: str) -> None:
+    tell(f"dp-topk release: {sentence}\n")
+
+
 def whole(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 15 and int(text) > 0):
         raise argparse.ArgumentTypeError(f"{text!r} is not an integer above 0, of up to 15 digits")
@@ -146,16 +152,12 @@ def add_options(parser: Parser, groups: dict[str, dict[str, str]], required: set
         group = parser.add_argument_group(title)
         for option, text in options.items():
             flag, _, value = option.partition(" ")
-            settings: dict[str, Any] = {"help": text}
-            if flag in required:
-                settings["required"] = True
-            if not value:
-                settings["action"] = "store_true"
-            elif "|" in value:
-                settings["choices"] = value.split("|")
-            else:
-                settings |= {"metavar": value, "type": TYPES.get(value, str)}
-            group.add_argument(flag, **settings)
+            kind: dict[str, Any] = {"action": "store_true"}
+            if "|" in value:
+                kind = {"choices": value.split("|")}
+            elif value:
+                kind = {"metavar": value, "type": TYPES.get(value, str)}
+            group.add_argument(flag, help=text, required=flag in required, **kind)
 
 
 def parser() -> Parser:
@@ -163,39 +165,25 @@ def parser() -> Parser:
     top = Parser(prog="dp-topk", description="Differentially private top-k selection.")
     top.add_argument("--version", action="version", version=SOFTWARE)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    add = commands.add_parser(
-        "release",
-        help="draw a private top k of files, to be published",
-        description=DESCRIPTION,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add.add_argument(
-        "files",
-        nargs="+",
-        type=named,
-        metavar="FILE",
-        help="CSV, TSV, JSON lines or Parquet, plain or compressed; a folder or a pattern; or -",
-    )
-    add_options(add, RELEASE, {"--item", "--k", "--epsilon"})
-    add.set_defaults(action=run, parser=add, neighbors="add-remove", delta="0")
-    book = commands.add_parser(
-        "ledger",
-        help="show what was spent",
-        description="Show a ledger as a table: its entries, and what is left of each budget.",
-        allow_abbrev=False,
-    )
-    book.add_argument("file", type=named, help="the ledger")
-    book.set_defaults(action=show_ledger, parser=book)
-    ask = commands.add_parser(
-        "query",
-        help="print the query that counts users where the rows are",
-        description="Print the SQL that counts the users of each item, for a warehouse that has "
-        "the rows. Its answer goes to dp-topk release --item item --count users.",
-        allow_abbrev=False,
-    )
-    add_options(ask, QUERY, {"--user", "--item", "--table"})
-    ask.set_defaults(action=print_query, parser=ask, dialect="duckdb")
+    raw = argparse.RawDescriptionHelpFormatter
+    settings: dict[str, Any] = {"allow_abbrev": False, "formatter_class": raw}
+
+    about = "draw a private top k of files, to be published"
+    sub = commands.add_parser("release", help=about, description=DESCRIPTION, **settings)
+    files = "CSV, TSV, JSON lines or Parquet, plain or compressed; a folder or a pattern; or -"
+    sub.add_argument("files", nargs="+", type=named, metavar="FILE", help=files)
+    add_options(sub, RELEASE, {"--item", "--k", "--epsilon"})
+    sub.set_defaults(action=run, parser=sub, neighbors="add-remove", delta="0")
+
+    about = "Show a ledger as a table: its entries, and what is left of each budget."
+    sub = commands.add_parser("ledger", help="show what was spent", description=about, **settings)
+    sub.add_argument("file", type=named, help="the ledger")
+    sub.set_defaults(action=show_ledger, parser=sub)
+
+    about = "print the query that counts users where the rows are"
+    sub = commands.add_parser("query", help=about, description=QUERY_DESCRIPTION, **settings)
+    add_options(sub, QUERY, {"--user", "--item", "--table"})
+    sub.set_defaults(action=print_query, parser=sub, dialect="duckdb")
     return top
 
 
@@ -252,9 +240,6 @@ def print_query(options: argparse.Namespace) -> None:
     settings = {"max_items": options.max_items, "dialect": options.dialect}
     sql = counting.query(options.user, options.item, options.table, **settings)
     put_out(f"{sql}\n".encode())
-
-
-# ---------------------------------------------------------------- what is to be done
 
 
 def planned(options: argparse.Namespace) -> Release:
@@ -346,18 +331,18 @@ def run(options: argparse.Namespace) -> None:
         checked_k(options.k, len(listed))
     if options.dry_run:
         options.max_items = None
-        tell(compared(options, listed, *counted(options, None)))
+        say(compared(options, listed, counted(options, None)))
         return
-    items, counts = counted(options, listed)
+    users = counted(options, listed)
     if not plan.limit:
-        if not items:
+        if not users:
             raise ValueError("the input has no rows, so there are no items to choose from")
-        checked_k(options.k, len(items))
-        plan = replace(plan, d=len(items))
+        checked_k(options.k, len(users))
+        plan = replace(plan, d=len(users))
     form = options.format or ("csv" if plan.with_counts else "lines")
     # The items of a public list are no secret. Those of an unknown domain are written out
     # instead, since a refusal would tell that somebody has such an item.
-    if form == "lines" and not plan.limit and any(map(UNSAFE.search, items)):
+    if form == "lines" and not plan.limit and any(map(UNSAFE.search, users)):
         raise ValueError(
             "there are items with line breaks, control characters or marks that change the "
             "direction of writing; use --format csv or json"
@@ -370,7 +355,7 @@ def run(options: argparse.Namespace) -> None:
         if receipt:
             receipt.write(plan.rendered(*as_asked) + b" " * 1000)
         entry = ledger.charge(**account) if options.ledger else None
-        rows = drawn(plan, items, counts)
+        rows = drawn(plan, users)
         terminal = file is None and os.isatty(sys.stdout.fileno())
         shown = {"ranks": not options.set, "counts": plan.with_counts, "terminal": terminal}
         output = formatted(rows, form, **shown)
@@ -410,48 +395,41 @@ def taken(path: str) -> str:
     return f"{path} exists and may belong to another release; name a new file"
 
 
-# ---------------------------------------------------------------- from the input to the output
-
-
-def counted(options: argparse.Namespace, listed: list[str] | None) -> tuple[list[str], list[int]]:
+def counted(options: argparse.Namespace, listed: list[str] | None) -> dict[str, int]:
     """The items that can come out, and the number of users of each."""
     from dp_topk import counting  # and DuckDB with it, which takes its time
 
     source = (options.files[0], options.table) if options.table else options.files
+    item: str = options.item
     limits: dict[str, Any] = {"memory_mb": options.memory, "progress": True}
     if options.user is not None:
         limits |= {"among": listed, "max_items": options.max_items}
-        items, counts = counting.count_users(source, options.user, options.item, **limits)
-        return items, counts.tolist()
-    items, counts = counting.read_counts(source, options.item, options.count, **limits)
-    if listed is None:
-        return items, counts.tolist()
-    known = dict(zip(items, counts.tolist(), strict=True))
-    return listed, [known.get(item, 0) for item in listed]
+        items, counts = counting.count_users(source, options.user, item, **limits)
+        return dict(zip(items, counts.tolist(), strict=True))
+    items, counts = counting.read_counts(source, item, options.count, **limits)
+    users = dict(zip(items, counts.tolist(), strict=True))
+    return users if listed is None else {item: users.get(item, 0) for item in listed}
 
 
-def compared(
-    options: argparse.Namespace, listed: list[str] | None, items: list[str], counts: list[int]
-) -> str:
+def compared(options: argparse.Namespace, listed: list[str] | None, users: dict[str, int]) -> str:
     """For the holder of the data: how much of the input there is to draw from."""
     what = "counted users" if options.user is None else "rows (each user and item once)"
-    users = {item: count for item, count in zip(items, counts, strict=True) if count}
-    found = f"{sum(counts):,} {what}, with {len(users):,} items"
+    total, found = sum(users.values()), {item for item, count in users.items() if count}
+    text = f"{total:,} {what}, with {len(found):,} items"
     if listed is not None:
-        matched = [users[item] for item in listed if item in users]
-        found = (
-            f"{sum(matched):,} of {sum(counts):,} {what} have an item of the list, and "
-            f"{len(matched):,} of its {len(listed):,} items occur"
+        matched = found.intersection(listed)
+        text = (
+            f"{sum(users[item] for item in matched):,} of {total:,} {what} have an item of the "
+            f"list, and {len(matched):,} of its {len(listed):,} items occur"
         )
     return (
-        f"dp-topk release: for the holder of the data only, NOT FOR PUBLICATION: {found}. Nothing "
-        "was drawn or spent.\n"
+        f"for the holder of the data only, NOT FOR PUBLICATION: {text}. Nothing was drawn or spent."
     )
 
 
-def drawn(plan: Release, items: list[str], counts: list[int]) -> list[Any]:
+def drawn(plan: Release, users: dict[str, int]) -> list[Any]:
     """What is published: (item,) or (item, count, low, high) for each place."""
-    wanted = (items, np.array(counts, np.int64)), plan.k, plan.epsilon
+    wanted = users, plan.k, plan.epsilon
     settings: dict[str, Any] = {"neighbors": plan.neighbors}
     if plan.mechanism == "histogram":
         settings["max_items"] = plan.max_items
@@ -471,26 +449,22 @@ def drawn(plan: Release, items: list[str], counts: list[int]) -> list[Any]:
     sensitivity = len(chosen)
     if plan.max_items:
         sensitivity = min(sensitivity, release.drift_of(plan.neighbors) * plan.max_items)
-    number = dict(zip(items, counts, strict=True))
-    known = {item: number[item] for item in chosen}
+    known = {item: users[item] for item in chosen}
     return release.noisy_counts(known, plan.counts_epsilon, sensitivity=sensitivity)
 
 
 def warn(plan: Release, published: int, entry: ledger.Entry | None) -> None:
     """Tell the holder of the data what was spent."""
     if plan.total > 10:
-        tell("dp-topk release: an epsilon above 10 promises next to nothing (docs/release.md).\n")
+        say("an epsilon above 10 promises next to nothing (docs/release.md).")
     if plan.limit and published < plan.k:
-        tell(
-            f"dp-topk release: {published or 'no'} item{'s' * (published != 1)} came out, since no "
-            "further item is safe to name at this epsilon and delta; this is part of what is "
-            "published.\n"
+        say(
+            f"{published or 'no'} item{'s' * (published != 1)} came out, since no further item is "
+            "safe to name at this epsilon and delta; this is part of what is published."
         )
-    spent = f"epsilon = {written(plan.total)}"
-    if plan.delta:
-        spent += f" and delta = {written(plan.delta)}"
+    delta = f" and delta = {written(plan.delta)}" if plan.delta else ""
     where = f" (entry {entry.entry} of the ledger)" if entry else ""
-    tell(
-        f"dp-topk release: this run spends {spent}{where}; every further run on the same data "
-        "spends again, and it all adds up.\n"
+    say(
+        f"this run spends epsilon = {written(plan.total)}{delta}{where}; every further run on the "
+        "same data spends again, and it all adds up."
     )

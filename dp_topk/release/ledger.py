@@ -45,8 +45,8 @@ class Amount(NamedTuple):
 
     def minus(self, other: "Amount") -> "Amount":
         """What is left; nothing, if a budget was lowered below what is spent."""
-        pairs = zip(self, other, strict=True)
-        return Amount(*(max(mine - its, Fraction(0)) for mine, its in pairs))
+        zero = Fraction(0)
+        return Amount(max(self.epsilon - other.epsilon, zero), max(self.delta - other.delta, zero))
 
     def fits(self, other: "Amount") -> bool:
         return self.epsilon <= other.epsilon and self.delta <= other.delta
@@ -71,9 +71,6 @@ class Entry(NamedTuple):
     def spent(self) -> Amount:
         return Amount(self.epsilon, self.delta)
 
-    def line(self) -> bytes:
-        return json.dumps(self._asdict(), default=written).encode() + b"\n"
-
 
 class Account(NamedTuple):
     """What the entries of a dataset add up to."""
@@ -92,8 +89,9 @@ def charge(path: str | Path, *what: Any, **terms: Any) -> Entry:
     with locked(path) as descriptor:
         entry = next_entry(path, parsed(path, descriptor), *what, **terms)
         before = os.fstat(descriptor).st_size
+        line = json.dumps(entry._asdict(), default=written)
         try:
-            write_all(descriptor, entry.line())
+            write_all(descriptor, f"{line}\n".encode())
             os.fsync(descriptor)
             sync_folder(path)
         except BaseException:

@@ -292,7 +292,8 @@ def test_a_dry_run_spends_nothing(shop):
 
 def test_the_table(shop, capfd):
     main(CHARGED)
-    charge("ledger.jsonl", "na\x1bme\u202e\udcff", "1/3", "0.5", budget=(1, "0.5"), neighbors="swap")
+    name = "na\x1bme\u202e\udcff"
+    charge("ledger.jsonl", name, "1/3", "0.5", budget=(1, "0.5"), neighbors="swap")
     capfd.readouterr()
     main(["ledger", "ledger.jsonl"])
     output, errors = capfd.readouterr()
