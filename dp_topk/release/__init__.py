@@ -11,20 +11,17 @@
     release.noisy_counts(votes, 1, sensitivity=5)         # counts, with intervals
     release.noisy_top_k(votes, 3, 1, max_items=2)         # both, if a user has at most 2 items
 
-The samplers of `mechanisms` serve experiments: they round, and NumPy's generator can be
-predicted. These draw from exactly the distributions that are written down, with integers, decimals
-rounded in a known direction and the randomness of the operating system, so that the guarantee is
-epsilon and not epsilon plus what rounding gives away. docs/release.md says what is promised and
-what is not.
+The samplers of `mechanisms` round, and NumPy's generator can be predicted. These draw exactly from
+the distributions that are written down, with integers, decimals rounded in a known direction and
+the randomness of the operating system. docs/release.md says what is promised and what is not.
 
 Counts are a mapping or a pandas Series of item to number of users, a table of two columns (items
 and counts: pandas, Polars or Arrow), or numbers alone: a sequence, an array, or a column of Polars
 or Arrow. Items come out by name where names went in, and as indices otherwise. All promises assume
 that a user adds at most 1 to each count.
 
-A wrong argument raises a ValueError, whose one sentence says which, and what to change. Every call
-spends epsilon again, even with the same arguments. The time that a call takes depends on the counts
-and on the draw.
+A wrong argument raises a ValueError that says which, and what to change. Every call spends epsilon
+again, even with the same arguments. How long it takes depends on the counts and on the draw.
 """
 
 import secrets
@@ -45,16 +42,8 @@ from ._peeling import epsilon_per_round, peel
 from ._threshold import Threshold
 from ._unknown import limited, peel_unknown, whole_unknown
 
-__all__ = [
-    "NoisyCount",
-    "epsilon_per_round",
-    "exact",
-    "noisy_counts",
-    "noisy_top_k",
-    "top_k",
-    "top_k_set",
-    "top_k_unknown",
-]
+__all__ = ["NoisyCount", "epsilon_per_round", "exact"]
+__all__ += ["noisy_counts", "noisy_top_k", "top_k", "top_k_set", "top_k_unknown"]
 
 
 def top_k(
@@ -76,8 +65,8 @@ def top_k(
     Parameters
     ----------
     counts : mapping, Series, table or array-like
-        The number of users of each item. The items must be public: a list that was taken from the
-        data needs `top_k_unknown`.
+        The number of users of each item. If the list of items was taken from the data, and is not
+        public, use `top_k_unknown`.
     k : int
         How many items, from 1 to the number of items.
     epsilon, delta : str, Fraction, Decimal, int or float
@@ -91,14 +80,14 @@ def top_k(
     Returns
     -------
     list
-        k items: names, or indices into counts that have no names.
+        k names, or indices into counts that have no names.
     """
-    budget = exact_delta(delta)
-    if budget == 0:
+    delta = exact_delta(delta)
+    if delta == 0:
         return prepare(Sequences, counts, k, epsilon, neighbors)(randbits)
     profile, names_of = known(counts)
     k, epsilon, drift = checked_k(k, profile.d), exact(epsilon), drift_of(neighbors)
-    rate = epsilon_per_round(k, epsilon, budget) / drift
+    rate = epsilon_per_round(k, epsilon, delta) / drift
     return names_of(peel(Left(profile), k, rate, randbits))
 
 
@@ -123,7 +112,7 @@ def top_k_set(
     Returns
     -------
     list
-        k items: names, or indices into counts that have no names.
+        k items, as of `top_k`.
     """
     return prepare(Sets, counts, k, epsilon, neighbors)(randbits)
 
@@ -154,9 +143,9 @@ def top_k_unknown(
     delta : str, Fraction, Decimal, int or float
         Above 0 and below 1, as it is written. One over the number of users is far too much.
     limit : int, optional
-        Only this many items with the largest counts are looked at: at least k, 5 k by default, and
-        chosen without looking at the data. The larger, the more an item must stand out; the
-        smaller, the more the next count after them matters.
+        How many items with the largest counts can come out: at least k, 5 k by default, and chosen
+        without looking at the data. The larger, the more an item must stand out; the smaller, the
+        more the next count after them matters.
     whole : bool
         All k items or none, with one epsilon for all places: for counts with clear gaps around the
         k-th. By default, as many items as are safe to name: for counts that come down gradually.
@@ -166,8 +155,8 @@ def top_k_unknown(
     Returns
     -------
     list
-        Items, best first: names, or indices into counts that have no names. Fewer than k mean that
-        no further item is safe to name, not that there are no more.
+        Items, best first. Fewer than k mean that no further item is safe to name, not that there
+        are no more.
     """
     k = at_least(1, "k", k)
     limit = 5 * k if limit is None else at_least(k, "limit", limit)
@@ -196,16 +185,16 @@ def noisy_counts(
     """Counts with discrete Laplace noise of scale sensitivity / epsilon, and 95 % intervals.
 
     It is epsilon-DP if one user changes the counts by at most `sensitivity` in all
-    (`release._noise`). The items, and the order in which they are given, must be public or have
-    been released: of chosen items, say, whose epsilon adds to this one.
+    (`release._noise`). The items, in the order of the input, must be public or have been released,
+    for an epsilon that this one adds to.
 
     Parameters
     ----------
     counts, epsilon, randbits
         As for `top_k`.
     sensitivity : int
-        The number of these counts for users with any number of items. If a user has at most c
-        items, c is enough where that is smaller, or 2 c for swap neighbors.
+        The number of these counts; or c, where that is smaller and a user has at most c items
+        (2 c for swap neighbors).
 
     Returns
     -------
@@ -240,8 +229,8 @@ def noisy_top_k(
     counts, k, epsilon, neighbors, randbits
         As for `top_k`.
     max_items : int
-        How many items a user has at most. See to it, by a function of each user's rows alone,
-        before you count; choosing the bound by looking at the data is not private.
+        How many items a user has at most. Choose it without looking at the data, and see to it
+        before you count, by a function of each user's rows alone.
 
     Returns
     -------

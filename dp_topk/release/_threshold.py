@@ -35,8 +35,6 @@ from dp_topk.mechanisms import cut_into_blocks
 from ._lottery import ZERO, Enclosure, Lottery, RandBits, directed, exp_minus, integer
 from ._outputs import Outputs
 
-ONE = Decimal(1), Decimal(1)  # the enclosure of 1
-
 
 class Threshold:
     """Outputs with probability proportional to e^(-rate loss).
@@ -86,7 +84,7 @@ def block_weights(
 
 def digit_weights(x: Fraction, digits: int) -> list[Enclosure]:
     """Enclosures of the weights of a binary digit: 1 for 0, and e^-x for 1."""
-    return [ONE, exp_minus(x, digits)]
+    return [(Decimal(1), Decimal(1)), exp_minus(x, digits)]
 
 
 def cut(number: Callable[[int], int], spread: int, rate: Fraction) -> list[int]:

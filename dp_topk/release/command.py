@@ -15,7 +15,6 @@ from dp_topk import release
 from dp_topk.mechanisms import checked_k
 
 from . import ledger
-from ._domain import read_domain
 from ._files import UNSAFE, NewFile, escaped, formatted, put_out
 from ._inputs import exact_delta, written
 from .receipt import SOFTWARE, Release
@@ -134,15 +133,10 @@ def named(text: str) -> str:
     return text
 
 
-def amounts(text: str) -> tuple[str, str]:
-    epsilon, comma, delta = text.partition(",")
-    return epsilon, delta if comma else "0"
-
-
 TYPES: dict[str, Callable[[str], Any]] = {
     **dict.fromkeys(("K", "N", "C", "MB"), whole),
     **dict.fromkeys(("NAME", "FILE"), named),
-    "E[,D]": amounts,
+    "E[,D]": lambda text: (text if "," in text else f"{text},0").split(",", 1),
 }
 
 
@@ -192,7 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parser().parse_args(arguments)
     sub: Parser = options.parser
     with contextlib.suppress(ValueError):  # not in the main thread
-        signal.signal(signal.SIGTERM, stop)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if closed and not getattr(options, "output", None):
             raise ValueError("standard output is closed; leave it open, or write to a file")
@@ -208,10 +202,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sub.error("the counts do not fit in memory")
     except KeyboardInterrupt:
         sub.exit(130, f"{sub.prog}: stopped.\n")
-
-
-def stop(number: int, frame: object) -> NoReturn:
-    raise KeyboardInterrupt
 
 
 def open_streams() -> bool:
@@ -297,12 +287,12 @@ def planned(options: argparse.Namespace) -> Release:
     else:
         mechanism = ("limited " if unknown else "") + ("Canonical" if as_set else "Joint")
     return Release(
-        mechanism,
-        options.k,
-        release.exact(options.epsilon),
-        delta,
-        counts_epsilon,
-        options.neighbors,
+        mechanism=mechanism,
+        k=options.k,
+        epsilon=release.exact(options.epsilon),
+        delta=delta,
+        counts_epsilon=counts_epsilon,
+        neighbors=options.neighbors,
         limit=(limit or LIMIT * options.k) if unknown else None,
         max_items=options.max_items,
         counted=options.user is not None,
@@ -313,19 +303,15 @@ def planned(options: argparse.Namespace) -> Release:
 def run(options: argparse.Namespace) -> None:
     plan = planned(options)
     check_places(options)
-    account: dict[str, Any] = {
-        "path": options.ledger,
-        "dataset": options.dataset,
-        "epsilon": plan.total,
-        "delta": plan.delta,
-        "budget": options.budget,
-        "neighbors": plan.neighbors,
-        "release": plan.summary,
-    }
+    account = {name: getattr(options, name) for name in ("dataset", "budget", "neighbors")}
+    account |= {"path": options.ledger, "epsilon": plan.total, "delta": plan.delta}
+    account["release"] = plan.summary
     if options.ledger:
         ledger.check(**account)  # before a long file is read; again when it is charged
     listed = None
     if options.domain is not None:
+        from ._domain import read_domain  # and what reads files, which takes its time
+
         columns = {options.item, options.count if options.user is None else options.user}
         listed = read_domain(options.domain, options.files, columns)
         checked_k(options.k, len(listed))

@@ -48,6 +48,8 @@ COUNTS_AFTER = (
     "were chosen"
 )
 
+LISTED = "The list of items that can come out, which is public."
+
 ALWAYS = (
     "The guarantee is for this output alone. The epsilons, and the deltas, of several releases "
     "from the same data add up.",
@@ -59,28 +61,19 @@ ALWAYS = (
 
 @dataclass(frozen=True)
 class Release:
-    """The settings of a release.
+    """The settings of a release."""
 
-    mechanism: a key of MECHANISMS.
-    epsilon: of the selection; `counts_epsilon` comes on top of it.
-    d: the number of items on the public list; None if there is none.
-    limit: how many of the most frequent items can come out where there is no list.
-    max_items: at most this many items of each user were counted; None if there is no such bound.
-    counted: whether users were counted here, from rows, or elsewhere by the person who ran this.
-    listed: whether the public items came as a list, or were declared to be public.
-    """
-
-    mechanism: str
+    mechanism: str  # a key of MECHANISMS
     k: int
-    epsilon: Fraction
-    delta: Fraction = Fraction(0)
-    counts_epsilon: Fraction | None = None
-    neighbors: Neighbors = "add-remove"
-    d: int | None = None
-    limit: int | None = None
-    max_items: int | None = None
-    counted: bool = True
-    listed: bool = True
+    epsilon: Fraction  # of the selection; counts_epsilon comes on top of it
+    delta: Fraction
+    counts_epsilon: Fraction | None
+    neighbors: Neighbors
+    limit: int | None  # how many of the most frequent items can come out, where there is no list
+    max_items: int | None  # at most this many items of each user were counted
+    counted: bool  # here, from rows, and not elsewhere by the person who ran this
+    listed: bool  # the public items came as a list, and were not declared to be public
+    d: int | None = None  # the number of items on the public list
 
     @property
     def total(self) -> Fraction:
@@ -198,10 +191,8 @@ class Release:
             parameters["delta"] = float(max(self.delta, Fraction("1e-300")))
         account = "No ledger was kept."
         if entry:
-            account = (
-                f"Entry {entry.entry} of a ledger for the dataset {entry.dataset!r}, whose budget "
-                f"is {entry.budget}."
-            )
+            account = f"Entry {entry.entry} of a ledger for the dataset {entry.dataset!r}, whose "
+            account += f"budget is {entry.budget}."
         deployment = {
             "basic": {
                 "name": ask,
@@ -216,9 +207,7 @@ class Release:
             "dp_variant": {
                 "variant_name": "Approximate DP" if self.delta else "Pure DP",
                 "data_domain": "Sets of items, one for each user.",
-                "unprotected_quantities": "None."
-                if self.limit
-                else "The list of items that can come out, which is public.",
+                "unprotected_quantities": "None." if self.limit else LISTED,
             },
             "privacy_loss": {
                 "privacy_unit": "User-level",
