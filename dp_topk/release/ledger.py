@@ -86,7 +86,7 @@ def charge(path: str | Path, *what: Any, **terms: Any) -> Entry:
     If it is more than what is left, a LedgerError is raised and nothing is written.
     """
     path = Path(path)
-    with locked(path) as descriptor:
+    with locked(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, fcntl.LOCK_EX) as descriptor:
         entry = next_entry(path, parsed(path, descriptor), *what, **terms)
         before = os.fstat(descriptor).st_size
         line = json.dumps(entry._asdict(), default=written)
@@ -167,8 +167,7 @@ def accounts(entries: Sequence[Entry]) -> dict[str, Account]:
 def read(path: str | Path) -> list[Entry]:
     """The entries of a ledger."""
     path = Path(path)
-    with opened(path, os.O_RDONLY) as descriptor:
-        fcntl.flock(descriptor, fcntl.LOCK_SH)  # not while somebody is writing
+    with locked(path, os.O_RDONLY, fcntl.LOCK_SH) as descriptor:
         return parsed(path, descriptor)
 
 
@@ -203,43 +202,38 @@ def parsed(path: Path, descriptor: int) -> list[Entry]:
 
 
 @contextlib.contextmanager
-def opened(path: Path, flags: int) -> Iterator[int]:
-    """A regular file, not a link and not a device that forgets what is written."""
-    try:
-        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
-    except FileNotFoundError:
-        folder = f"folder {path.parent} for the ledger"
-        missing = f"ledger {path}" if path.parent.is_dir() else folder
-        raise LedgerError(f"there is no {missing}.") from None
-    except OSError as error:
-        link = path.is_symlink()
-        why = "is a link; name the file itself" if link else f"cannot be used: {error.strerror}"
-        raise LedgerError(f"the ledger {path} {why}.") from None
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise LedgerError(f"the ledger {path} is not a regular file; name one that keeps data.")
-        yield descriptor
-    finally:
-        os.close(descriptor)
+def locked(path: Path, flags: int, lock: int) -> Iterator[int]:
+    """The ledger until the end of the block. What is still empty then is removed, if it was made.
 
-
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[int]:
-    """The ledger, made if it is missing, for this process alone until the end of the block."""
+    It is a regular file, not a link and not a device that forgets what is written.
+    """
     while True:
+        try:
+            descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
+        except FileNotFoundError:
+            folder = f"folder {path.parent} for the ledger"
+            missing = f"ledger {path}" if path.parent.is_dir() else folder
+            raise LedgerError(f"there is no {missing}.") from None
+        except OSError as error:
+            link = path.is_symlink()
+            why = "is a link; name the file itself" if link else f"cannot be used: {error.strerror}"
+            raise LedgerError(f"the ledger {path} {why}.") from None
         there = False
-        with opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT) as descriptor:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                why = "is not a regular file; name one that keeps data"
+                raise LedgerError(f"the ledger {path} {why}.")
+            fcntl.flock(descriptor, lock)
             with contextlib.suppress(FileNotFoundError):
                 there = os.path.samestat(os.fstat(descriptor), os.lstat(path))
             if not there:  # another process removed it, still empty, while this one waited
                 continue
-            try:
-                yield descriptor
-            finally:
-                if os.fstat(descriptor).st_size == 0:
-                    path.unlink(missing_ok=True)
+            yield descriptor
             return
+        finally:
+            if there and flags & os.O_CREAT and os.fstat(descriptor).st_size == 0:
+                path.unlink(missing_ok=True)
+            os.close(descriptor)
 
 
 def table(entries: Sequence[Entry]) -> str:

@@ -48,8 +48,6 @@ COUNTS_AFTER = (
     "were chosen"
 )
 
-LISTED = "The list of items that can come out, which is public."
-
 ALWAYS = (
     "The guarantee is for this output alone. The epsilons, and the deltas, of several releases "
     "from the same data add up.",
@@ -113,35 +111,24 @@ class Release:
 
     @property
     def assumptions(self) -> list[str]:
-        texts = []
-        if self.counted:
-            texts.append(
-                "A user was counted once for an item, and has one identifier. Somebody with "
-                "several is counted under each, and protected less."
-            )
-            if self.max_items:
-                texts.append(
-                    f"At most {self.max_items} items of each user were counted, chosen by a hash "
-                    "of that user's rows alone; counts are of what was kept. The number was chosen "
-                    "without looking at the data."
-                )
-        else:
-            bound = f", and has at most {self.max_items} items" if self.max_items else ""
-            texts.append(
-                "The counts were made elsewhere. Whoever ran this vouches that no user adds more "
-                f"than 1 to the count of an item{bound}."
-            )
-        if self.limit:
-            texts.append(
-                "No list of items was given. That fewer than k items were published means that no "
-                "further item was safe to name, not that there is none. The limit was chosen "
-                "without looking at the data."
-            )
-        elif self.listed:
-            texts.append("The list of items does not depend on the data.")
-        else:
-            texts.append("The items of the input are public knowledge. Whoever ran this says so.")
-        return [*texts, *ALWAYS]
+        bound = f", and has at most {self.max_items} items" if self.max_items else ""
+        holds = {
+            "A user was counted once for an item, and has one identifier. Somebody with several is "
+            "counted under each, and protected less.": self.counted,
+            f"At most {self.max_items} items of each user were counted, chosen by a hash of that "
+            "user's rows alone; counts are of what was kept. The number was chosen without looking "
+            "at the data.": self.counted and self.max_items,
+            "The counts were made elsewhere. Whoever ran this vouches that no user adds more than "
+            f"1 to the count of an item{bound}.": not self.counted,
+            "No list of items was given. That fewer than k items were published means that no "
+            "further item was safe to name, not that there is none. The limit was chosen without "
+            "looking at the data.": self.limit,
+            "The list of items does not depend on the data.": self.listed,
+            "The items of the input are public knowledge. Whoever ran this says so.": (
+                not self.listed and not self.limit
+            ),
+        }
+        return [*(sentence for sentence, it_does in holds.items() if it_does), *ALWAYS]
 
     def rendered(
         self, registry: bool, output_format: str, sha256: str = PENDING, entry: Entry | None = None
@@ -179,16 +166,16 @@ class Release:
         }
 
     def registry(self, output_format: str, sha256: str, entry: Entry | None) -> dict[str, Any]:
-        """The same in the form of the registry of deployments (opendp/deployments-registry-data).
+        """A draft for the registry of deployments (opendp/deployments-registry-data).
 
-        Laid out as its records of September 2026 are. It is a draft: what only the publisher
-        knows is left to be filled in.
+        Laid out as its records of September 2026 are; what only the publisher knows is left open.
         """
         ask = "To be filled in"
         # Doubles end near 1e308; what is beyond is rounded up.
         parameters = {"epsilon": float(self.total) if self.total < 1e300 else ceil(self.total)}
         if self.delta:
             parameters["delta"] = float(max(self.delta, Fraction("1e-300")))
+        public = "The list of items that can come out, which is public."
         account = "No ledger was kept."
         if entry:
             account = f"Entry {entry.entry} of a ledger for the dataset {entry.dataset!r}, whose "
@@ -207,7 +194,7 @@ class Release:
             "dp_variant": {
                 "variant_name": "Approximate DP" if self.delta else "Pure DP",
                 "data_domain": "Sets of items, one for each user.",
-                "unprotected_quantities": "None." if self.limit else LISTED,
+                "unprotected_quantities": "None." if self.limit else public,
             },
             "privacy_loss": {
                 "privacy_unit": "User-level",
