@@ -102,17 +102,8 @@ def top_k_set(
     """k items of a public list as a set, in random order, which tells nothing.
 
     Canonical: as Joint of `top_k`, but the loss of a set S is how much the largest count outside S
-    exceeds the smallest in S, or 0 if it does not. It is epsilon-DP.
-
-    Parameters
-    ----------
-    counts, k, epsilon, neighbors, randbits
-        As for `top_k`.
-
-    Returns
-    -------
-    list
-        k items, as of `top_k`.
+    exceeds the smallest in S, or 0 if it does not. It is epsilon-DP. Parameters and what is
+    returned are as for `top_k`.
     """
     return prepare(Sets, counts, k, epsilon, neighbors)(randbits)
 

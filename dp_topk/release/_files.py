@@ -1,7 +1,4 @@
-"""What is published: text that nothing takes for something else, in files that are whole or absent.
-
-Lines, CSV and JSON read back as they were written.
-"""
+"""What is published: text that cannot pass for something else, in whole files or none."""
 
 import contextlib
 import errno
@@ -23,10 +20,8 @@ def escaped(text: str) -> str:
     return UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
-def formatted(
-    rows: list[Any], form: str, *, ranks: bool, counts: bool, terminal: bool = False
-) -> bytes:
-    """The output as it is written, and as its digest is taken.
+def formatted(rows: list[Any], form: str, *, ranks: bool, counts: bool, terminal: bool) -> bytes:
+    """The output, of which the receipt has the digest.
 
     rows: (item,) or (item, count, low, high) for each place.
     """
@@ -61,7 +56,7 @@ class NewFile:
     """A file that did not exist before, and is removed again unless `keep` is called.
 
     It is never opened through a link, and of two processes only one can have it. A draft is written
-    under a name that nobody knows, and gets its own when it is kept.
+    under a random name, and gets its own when it is kept.
     """
 
     def __init__(self, path: str | Path, draft: bool = False) -> None:

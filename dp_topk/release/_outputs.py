@@ -35,9 +35,13 @@ class Places:
     """What fills k places with the items of a profile."""
 
     def __init__(self, profile: Profile, k: int) -> None:
-        self.profile, self.places = profile, np.arange(k)
+        self.profile, self.places, self.k = profile, np.arange(k), k
         self.top = profile.counts_at(self.places)
         self.spread = profile.spread
+
+    def allowed(self, threshold: int) -> Ranks:
+        """#{j : c_j >= c_r - threshold} for each place r."""
+        return self.profile.at_least(self.top - threshold)
 
 
 class Sequences(Places):
@@ -46,10 +50,6 @@ class Sequences(Places):
     With t_r(v) = #{j : c_j >= c_r - v}, the loss is at most v exactly if s_r is among the first
     t_r(v) items for each r, and N(v) = prod_r (t_r(v) - r + 1).
     """
-
-    def allowed(self, threshold: int) -> Ranks:
-        """t_r(threshold) for each place r."""
-        return self.profile.at_least(self.top - threshold)
 
     def number(self, threshold: int) -> int:
         return product((self.allowed(threshold) - self.places).tolist())
@@ -78,12 +78,11 @@ class Sets(Places):
 
     def __init__(self, profile: Profile, k: int) -> None:
         super().__init__(profile, k)
-        self.k = k
         self.sums = functools.lru_cache(maxsize=16)(self._sums)
 
     def choices(self, threshold: int) -> list[int]:
         """m_h(threshold) - h - 1 for h = 0, ..., k - 1."""
-        return (self.profile.at_least(self.top - threshold) - self.places - 1).tolist()
+        return (self.allowed(threshold) - self.places - 1).tolist()
 
     def _sums(self, threshold: int) -> list[int]:
         """The terms of N(threshold), added up: from h = 0 to h = 0, 1, ..., k - 1."""
@@ -119,7 +118,7 @@ class Left:
         self._look()
 
     def _look(self) -> None:
-        """Find the largest count left, and how far all others can be below it."""
+        """Find the largest count left, and how far the others can be below it."""
         counts = [self.dummy_count] if self.dummies else []
         if len(self.taken) < self.profile.d:
             counts.append(int(self.profile.counts_at(self._rank(0))))

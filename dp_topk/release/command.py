@@ -52,7 +52,7 @@ RELEASE = {
     },
     "items that can come out": {
         "--domain FILE": "those on a public list: one a line, no header, spelt as in the input (an "
-        "item that is spelt otherwise counts 0, and nobody is told; see --dry-run)",
+        "item that is spelt differently counts 0, and nobody is told; see --dry-run)",
         "--domain-is-public": "those in a table of counts, if its list of items is public already. "
         "Counts made by grouping rows list the items that somebody has: these are not",
         "--unknown-domain": "there is no public list; needs --delta",
@@ -205,10 +205,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def open_streams() -> bool:
-    """Give closed standard streams something to stand on; return whether output was closed.
-
-    Else the next file that is opened would take the place of one of them.
-    """
+    """Open closed standard streams, whose place the next file would take; was output closed?"""
     closed = sys.stdout is None
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         try:
@@ -238,11 +235,16 @@ def planned(options: argparse.Namespace) -> Release:
     counts_epsilon = None
     if options.counts_epsilon is not None:
         counts_epsilon = release.exact(options.counts_epsilon, "--counts-epsilon")
-    unknown, as_set, limit = options.unknown_domain, options.set, options.limit
-    domains = (options.domain is not None) + options.domain_is_public + unknown
+    rows, table = options.user is not None, options.count is not None
+    unknown, public, limit = options.unknown_domain, options.domain_is_public, options.limit
+    as_set, histogram = options.set, options.counts
+    domains = (options.domain is not None) + public + unknown
+    counts_in_lines = options.format == "lines" and (histogram or counts_epsilon)
+    unbounded = histogram and (unknown or not options.max_items)
+    account = options.dataset or options.budget
     wrong = {
         "give --user, the column of users, or for a table of counts --count, and not both": (
-            (options.user is None) == (options.count is None)
+            rows == table
         ),
         "say which items can come out, with --domain FILE (a public list, one item a line), or use "
         "--unknown-domain with --delta: a list of items that depends on the data can reveal by "
@@ -250,37 +252,28 @@ def planned(options: argparse.Namespace) -> Release:
         "take one of --domain, --domain-is-public and --unknown-domain": domains > 1,
         "--domain-is-public is for counts (--count) only: which items occur in rows depends on the "
         "users, and an item that one user alone has would reveal that user; give a public list "
-        "with --domain FILE, or use --unknown-domain with --delta": (
-            options.domain_is_public and options.user is not None
-        ),
+        "with --domain FILE, or use --unknown-domain with --delta": public and rows,
         "--unknown-domain needs --delta, which bounds the chance that a name comes out that would "
-        "give a user away; 1e-6 is usual, and it should be far below one in the number of users": (
-            unknown and not delta
-        ),
+        "give a user away; 1e-6 is usual, and it should be far below one in the number of "
+        "users": unknown and not delta,
         "--table goes with one DuckDB database": options.table and len(options.files) > 1,
         "--limit goes with --unknown-domain only": limit and not unknown,
         "--whole goes with --unknown-domain only": options.whole and not unknown,
         f"--limit is {limit}; it must be at least k, {options.k}": limit and limit < options.k,
         "with --unknown-domain, --set needs --whole": unknown and as_set and not options.whole,
         "--set with a list of items needs no --delta": as_set and delta and not unknown,
-        "--counts needs a list of items and --max-items; else use --counts-epsilon": (
-            options.counts and (unknown or not options.max_items)
-        ),
+        "--counts needs a list of items and --max-items; else use --counts-epsilon": unbounded,
         "--counts takes items and counts from one noisy histogram; leave out --set, --delta and "
-        "--counts-epsilon": options.counts and (as_set or delta or counts_epsilon),
-        "--format lines has no place for counts; use csv or json": (
-            options.format == "lines" and (options.counts or counts_epsilon)
-        ),
+        "--counts-epsilon": histogram and (as_set or delta or counts_epsilon),
+        "--format lines has no place for counts; use csv or json": counts_in_lines,
         "--receipt-format needs --receipt FILE": options.receipt_format and not options.receipt,
-        "--dataset and --budget need --ledger FILE": (
-            (options.dataset or options.budget) and not options.ledger
-        ),
+        "--dataset and --budget need --ledger FILE": account and not options.ledger,
         "--ledger needs --dataset NAME: whose is it?": options.ledger and not options.dataset,
     }
-    for sentence, it_is in wrong.items():
-        if it_is:
+    for sentence, applies in wrong.items():
+        if applies:
             raise ValueError(sentence)
-    if options.counts:
+    if histogram:
         mechanism = "histogram"
     elif delta and not options.whole:
         mechanism = "limited peeling" if unknown else "peeling"
@@ -295,7 +288,7 @@ def planned(options: argparse.Namespace) -> Release:
         neighbors=options.neighbors,
         limit=(limit or LIMIT * options.k) if unknown else None,
         max_items=options.max_items,
-        counted=options.user is not None,
+        counted=rows,
         listed=options.domain is not None,
     )
 
@@ -330,8 +323,8 @@ def run(options: argparse.Namespace) -> None:
     # instead, since a refusal would tell that somebody has such an item.
     if form == "lines" and not plan.limit and any(map(UNSAFE.search, users)):
         raise ValueError(
-            "there are items with line breaks, control characters or marks that change the "
-            "direction of writing; use --format csv or json"
+            "some items have line breaks, control characters or marks that change the direction "
+            "of writing; use --format csv or json"
         )
     as_asked = options.receipt_format == "registry", form
     with contextlib.ExitStack() as stack:

@@ -27,8 +27,6 @@ from typing import Any, NamedTuple
 from ._files import escaped, sync_folder, write_all
 from ._inputs import exact, exact_delta, written
 
-Number = str | int | float | Fraction
-
 
 class LedgerError(ValueError):
     """Why the ledger does not allow it: one sentence."""
@@ -109,17 +107,17 @@ def next_entry(
     path: Path,
     entries: Sequence[Entry],
     dataset: str,
-    epsilon: Number,
-    delta: Number = 0,
+    epsilon: Any,
+    delta: Any = 0,
     *,
-    budget: tuple[Number, Number] | None = None,
+    budget: tuple[Any, Any] | None = None,
     neighbors: str = "add-remove",
     release: str = "",
 ) -> Entry:
     """The entry for epsilon and delta spent on the dataset, if what is left has room for it.
 
-    `budget`, epsilon and delta, is needed the first time that a dataset is named. `release` says
-    what it is for.
+    budget: epsilon and delta; needed the first time that a dataset is named.
+    release: what it is for.
     """
     name = repr(escaped(dataset))
     wanted = amount(epsilon, delta)
@@ -143,7 +141,7 @@ def next_entry(
         )
     if not account.spent.plus(wanted).fits(allowed):
         raise LedgerError(
-            f"this needs {wanted}, and of the budget of {name}, {allowed}, "
+            f"this needs {wanted}, but of the budget of {name}, {allowed}, only "
             f"{allowed.minus(account.spent)} is left in {path}; nothing was drawn."
         )
     date = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")

@@ -112,7 +112,7 @@ class Release:
     @property
     def assumptions(self) -> list[str]:
         bound = f", and has at most {self.max_items} items" if self.max_items else ""
-        holds = {
+        said = {
             "A user was counted once for an item, and has one identifier. Somebody with several is "
             "counted under each, and protected less.": self.counted,
             f"At most {self.max_items} items of each user were counted, chosen by a hash of that "
@@ -128,7 +128,7 @@ class Release:
                 not self.listed and not self.limit
             ),
         }
-        return [*(sentence for sentence, it_does in holds.items() if it_does), *ALWAYS]
+        return [*(sentence for sentence, applies in said.items() if applies), *ALWAYS]
 
     def rendered(
         self, registry: bool, output_format: str, sha256: str = PENDING, entry: Entry | None = None
