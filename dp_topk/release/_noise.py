@@ -74,7 +74,7 @@ class NoisyCount(NamedTuple):
 
 
 class Coins:
-    """Coins that show 1 with a probability p between 0 and 1 that no fraction equals.
+    """Coins that show 1 with a probability p between 0 and 1, an irrational one.
 
     enclose(digits): encloses p; the more digits, the closer.
     """
@@ -122,7 +122,7 @@ def digit_chance(x: Fraction, digits: int) -> Enclosure:
 def discrete_laplace(n: int, rate: Fraction, randbits: RandBits) -> NDArray[Any]:
     """n independent integers z with probability proportional to e^(-rate |z|).
 
-    64 bits hold them unless epsilon is tiny or the noise incredibly large; then they are Python's.
+    Where 64 bits may not hold them, they are Python's.
     """
     low_bits = (math.ceil(1 / rate) - 1).bit_length()
     digits = [Coins(functools.partial(digit_chance, rate * 2**place)) for place in range(low_bits)]

@@ -1,7 +1,8 @@
 """What can come out, counted by loss and drawn uniformly: sequences, sets, single items, nothing.
 
 Items are known by their ranks 0, 1, ..., d - 1 in the order of descending counts c_1 >= c_2 >= ...
-All numbers are Python's integers, which are exact; NumPy's hold counts and ranks.
+All numbers are Python's integers, which are exact; NumPy's hold counts and ranks. `sequence_at` of
+`mechanisms`, which reads a shuffle at the positions drawn here, computes with integers only.
 """
 
 import functools

@@ -116,7 +116,7 @@ def guesses(k: int, epsilon: Fraction, delta: Fraction) -> Iterator[tuple[Fracti
 def proven(k: int, epsilon: Fraction, delta: Fraction, rate: Fraction, a: Fraction) -> bool:
     """Whether order a + 1 proves that k rounds with epsilon' = rate are (epsilon, delta)-DP.
 
-    True is certain; False may mean that DIGITS are too few to tell.
+    True is certain; False may mean that more DIGITS would tell.
     """
     alpha = a + 1
     try:

@@ -18,7 +18,7 @@ digits i of j that are 1. So the digits are independent, and digit i is 1 with p
 x / (1 + x), x = e^(-rate 2**i): one draw between two weights for each.
 
 Where blocks are cut changes how many proposals are rejected, not the distribution of what is
-accepted. That is why `cut` may use floating point. Nothing else does.
+accepted. So `cut` may use doubles, like the samplers of `mechanisms`. Nothing else does.
 """
 
 import functools
@@ -37,11 +37,7 @@ from ._outputs import Outputs
 
 
 class Threshold:
-    """Outputs with probability proportional to e^(-rate loss).
-
-    outputs: see `release._outputs`.
-    rate: a Fraction above 0.
-    """
+    """Outputs with probability proportional to e^(-rate loss), for a rate above 0."""
 
     def __init__(self, outputs: Outputs, rate: Fraction) -> None:
         self.outputs = outputs
@@ -56,7 +52,6 @@ class Threshold:
         ]
 
     def draw(self, randbits: RandBits) -> list[int]:
-        """The ranks of one output."""
         while (ranks := self.propose(randbits)) is None:
             pass
         return ranks
