@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -40,8 +41,8 @@ def bench_draws():
     print("|---|---:|---:|---:|")
     for name, outputs in [("sequence", Sequences), ("set", Sets)]:
         for k in (5, 95, 195):
-            draw = release.prepare(outputs, counts, k, 1)
-            once = milliseconds(lambda o=outputs, k=k: release.prepare(o, counts, k, 1)(), 21)
+            prepare = partial(release.prepare, outputs, counts, k, 1)
+            once, draw = milliseconds(lambda p=prepare: p()(), 21), prepare()
             print(f"| {name} | {k} | {once:.1f} ms | {milliseconds(draw, 101):.2f} ms |")
 
 
@@ -49,7 +50,9 @@ def bench_releases():
     """Of names and counts as `dp-topk release` has them after counting."""
     counts = (10**6 / np.arange(1, ITEMS + 1) ** 0.9).astype(int)
     table = [f"item {number}" for number in range(ITEMS)], counts
-    chosen = dict(zip(table[0][:K], counts[:K].tolist(), strict=True))
+    unknown = partial(release.top_k_unknown, table, K, 1, "1e-6")
+    noisy = partial(release.noisy_counts, (table[0][:K], counts[:K]), 1, sensitivity=K)
+    histogram = partial(release.noisy_top_k, table, K, 1, max_items=20)
 
     def cold(draw):
         release.epsilon_per_round.cache_clear()
@@ -58,15 +61,12 @@ def bench_releases():
     print(f"\n| {ITEMS:,} counts with names, k = {K}, ε = 1, δ = 10⁻⁶ | one release | budget |")
     print("|---|---:|---:|")
     for name, budget, draw in (
-        ("peeling, public list", "300 ms", lambda: release.top_k(table, K, 1, delta="1e-6")),
-        ("peeling, no list", "500 ms", lambda: release.top_k_unknown(table, K, 1, "1e-6")),
-        ("Joint, no list, all or nothing", "500 ms",
-         lambda: release.top_k_unknown(table, K, 1, "1e-6", whole=True)),
-        (f"counts of {K} chosen items", "50 ms",
-         lambda: release.noisy_counts(chosen, 1, sensitivity=K)),
-        ("items and counts from one noisy histogram", "",
-         lambda: release.noisy_top_k(table, K, 1, max_items=20)),
-    ):  # fmt: skip
+        ("peeling, public list", "300 ms", partial(release.top_k, table, K, 1, delta="1e-6")),
+        ("peeling, no list", "500 ms", unknown),
+        ("Joint, no list, all or nothing", "500 ms", partial(unknown, whole=True)),
+        (f"counts of {K} chosen items", "50 ms", noisy),
+        ("items and counts from one noisy histogram", "", histogram),
+    ):
         print(f"| {name} | {milliseconds(lambda d=draw: cold(d), 9):.0f} ms | {budget} |")
 
 
@@ -79,11 +79,12 @@ def write_log(path, rows=10**6):
         file.writelines(f"u{u},item {i}\n" for u, i in zip(users, items, strict=True))
 
 
-def bench_command():
-    def children():
-        used = resource.getrusage(resource.RUSAGE_CHILDREN)
-        return used.ru_utime + used.ru_stime
+def children():
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
+
+def bench_command():
     with tempfile.TemporaryDirectory() as folder:
         place = Path(folder)
         (place / "counts.csv").write_text("item,users\nale,6\nbun,4\n")
@@ -103,7 +104,7 @@ def bench_command():
             ("two counts", "0.4 s", counts, 9),
             ("the log of a million rows of the worked example", "", f"purchases.csv {LOG}", 3),
         ):
-            seconds = milliseconds(lambda w=words: run(w), times, children) / 1000
+            seconds = milliseconds(partial(run, words), times, children) / 1000
             print(f"| {name} | {seconds:.2f} s | {budget} |")
 
 

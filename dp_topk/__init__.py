@@ -16,12 +16,4 @@ from dp_topk.mechanisms import Mechanism, Profile, Unavailable, get, names
 
 __version__ = "3.0.0"
 
-__all__ = [
-    "Mechanism",
-    "Profile",
-    "Unavailable",
-    "__version__",
-    "get",
-    "mechanisms",
-    "names",
-]
+__all__ = ["Mechanism", "Profile", "Unavailable", "__version__", "get", "mechanisms", "names"]

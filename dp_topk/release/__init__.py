@@ -11,19 +11,17 @@
     release.noisy_counts(votes, 1, sensitivity=5)         # counts, with intervals
     release.noisy_top_k(votes, 3, 1, max_items=2)         # both, if a user has at most 2 items
 
-The samplers of `mechanisms` serve experiments: they round, and NumPy's generator can be
-predicted. These draw from exactly the distributions that are written down, with integers, decimals
-rounded in a known direction and the randomness of the operating system, so that the guarantee is
-epsilon and not epsilon plus what rounding gives away. docs/release.md says what is promised and
-what is not.
+The samplers of `mechanisms` round, and NumPy's generator can be predicted. These draw exactly from
+the distributions that are written down, with integers, decimals rounded in a known direction and
+the randomness of the operating system. docs/release.md says what is promised and what is not.
 
 Counts are a mapping or a pandas Series of item to number of users, a table of two columns (items
 and counts: pandas, Polars or Arrow), or numbers alone: a sequence, an array, or a column of Polars
-or Arrow. Items come out by name where names went in, and as indices otherwise.
+or Arrow. Items come out by name where names went in, and as indices otherwise. All promises assume
+that a user adds at most 1 to each count.
 
-An argument that is not what it must be raises a ValueError, whose one sentence says which, and what
-to change. Every call spends epsilon again, also with the same arguments. The time that a call takes
-depends on the counts and on the draw.
+A wrong argument raises a ValueError that says which, and what to change. Every call spends epsilon
+again, even with the same arguments. How long it takes depends on the counts and on the draw.
 """
 
 import secrets
@@ -39,21 +37,13 @@ from dp_topk.mechanisms import Neighbors, Profile, checked_k, get, ranked
 from ._inputs import Names, at_least, exact, exact_delta, named, order_of_names
 from ._lottery import RandBits
 from ._noise import NoisyCount, discrete_laplace, margin, with_intervals
-from ._outputs import Sequences, Sets
-from ._peeling import epsilon_per_round, peel_known
+from ._outputs import Left, Sequences, Sets
+from ._peeling import epsilon_per_round, peel
 from ._threshold import Threshold
 from ._unknown import limited, peel_unknown, whole_unknown
 
-__all__ = [
-    "NoisyCount",
-    "epsilon_per_round",
-    "exact",
-    "noisy_counts",
-    "noisy_top_k",
-    "top_k",
-    "top_k_set",
-    "top_k_unknown",
-]
+__all__ = ["NoisyCount", "epsilon_per_round", "exact"]
+__all__ += ["noisy_counts", "noisy_top_k", "top_k", "top_k_set", "top_k_unknown"]
 
 
 def top_k(
@@ -67,17 +57,16 @@ def top_k(
 ) -> list[Any]:
     """k items of a public list, best first.
 
-    With delta = 0 this is Joint: a sequence S of distinct items has probability proportional to
-    e^(-epsilon loss(S) / 2), or e^(-epsilon loss(S) / 4) for swap neighbors, where
-    loss(S) = max_r (c_r - c_{s_r}) and c_1 >= c_2 >= ... are the sorted counts. It is epsilon-DP if
-    a user adds at most 1 to each count. With a delta above 0 it is peeling, which is
-    (epsilon, delta)-DP (`release._peeling`).
+    With delta = 0 this is Joint, which is epsilon-DP: a sequence S of distinct items has
+    probability proportional to e^(-epsilon loss(S) / 2), or e^(-epsilon loss(S) / 4) for swap
+    neighbors, where loss(S) = max_r (c_r - c_{s_r}) and c_1 >= c_2 >= ... are the sorted counts.
+    With a delta above 0 it is peeling, which is (epsilon, delta)-DP (`release._peeling`).
 
     Parameters
     ----------
     counts : mapping, Series, table or array-like
-        The number of users of each item; `release` says what is understood. The items must be
-        public: a list that was taken from the data needs `top_k_unknown`.
+        The number of users of each item. If the list of items was taken from the data, and is not
+        public, use `top_k_unknown`.
     k : int
         How many items, from 1 to the number of items.
     epsilon, delta : str, Fraction, Decimal, int or float
@@ -91,14 +80,15 @@ def top_k(
     Returns
     -------
     list
-        k items: names, or indices into counts that have no names.
+        k names, or indices into counts that have no names.
     """
-    budget = exact_delta(delta)
-    if budget == 0:
+    delta = exact_delta(delta)
+    if delta == 0:
         return prepare(Sequences, counts, k, epsilon, neighbors)(randbits)
     profile, names_of = known(counts)
     k, epsilon, drift = checked_k(k, profile.d), exact(epsilon), drift_of(neighbors)
-    return names_of(peel_known(profile, k, epsilon, budget, drift, randbits))
+    rate = epsilon_per_round(k, epsilon, delta) / drift
+    return names_of(peel(Left(profile), k, rate, randbits))
 
 
 def top_k_set(
@@ -109,20 +99,11 @@ def top_k_set(
     neighbors: Neighbors = "add-remove",
     randbits: RandBits = secrets.randbits,
 ) -> list[Any]:
-    """k items of a public list as a set: their order is random and tells nothing.
+    """k items of a public list as a set, in random order, which tells nothing.
 
-    As `top_k`, but for the loss of a set S: by how much the largest count outside S exceeds the
-    smallest in S, or 0 if it does not. It is epsilon-DP if a user adds at most 1 to each count.
-
-    Parameters
-    ----------
-    counts, k, epsilon, neighbors, randbits
-        As for `top_k`.
-
-    Returns
-    -------
-    list
-        k items in random order: names, or indices into counts that have no names.
+    Canonical: as Joint of `top_k`, but the loss of a set S is how much the largest count outside S
+    exceeds the smallest in S, or 0 if it does not. It is epsilon-DP. Parameters and what is
+    returned are as for `top_k`.
     """
     return prepare(Sets, counts, k, epsilon, neighbors)(randbits)
 
@@ -141,12 +122,8 @@ def top_k_unknown(
 ) -> list[Any]:
     """Items that are safe to name, without a public list of items.
 
-    It is (epsilon, delta)-DP if a user adds at most 1 to each count, however many items a user has
-    (`release._unknown`). Items with the count 0 make no difference.
-
-    By default, as many items as are safe to name, up to k, best first: take this where the counts
-    come down gradually. With `whole`, k items or none, with one epsilon for all places: take this
-    where there are clear gaps between the counts around the k-th.
+    It is (epsilon, delta)-DP, however many items a user has (`release._unknown`). Items with the
+    count 0 make no difference.
 
     Parameters
     ----------
@@ -157,19 +134,20 @@ def top_k_unknown(
     delta : str, Fraction, Decimal, int or float
         Above 0 and below 1, as it is written. One over the number of users is far too much.
     limit : int, optional
-        Only this many items with the largest counts are looked at: at least k, 5 k by default, and
-        chosen without looking at the data. The larger, the more an item must stand out; the
-        smaller, the more the next count after them matters.
+        How many items with the largest counts can come out: at least k, 5 k by default, and chosen
+        without looking at the data. The larger, the more an item must stand out; the smaller, the
+        more the next count after them matters.
     whole : bool
-        All k items or none.
+        All k items or none, with one epsilon for all places: for counts with clear gaps around the
+        k-th. By default, as many items as are safe to name: for counts that come down gradually.
     as_set : bool
         With `whole`: as a set, in random order, like `top_k_set`.
 
     Returns
     -------
     list
-        Items: names, or indices into counts that have no names. If there are fewer than k, no
-        further item is safe to name; it does not mean that there are no more.
+        Items, best first. Fewer than k mean that no further item is safe to name, not that there
+        are no more.
     """
     k = at_least(1, "k", k)
     limit = 5 * k if limit is None else at_least(k, "limit", limit)
@@ -198,22 +176,22 @@ def noisy_counts(
     """Counts with discrete Laplace noise of scale sensitivity / epsilon, and 95 % intervals.
 
     It is epsilon-DP if one user changes the counts by at most `sensitivity` in all
-    (`release._noise`). The items, and the order in which they are given, must be public or have
-    been released: of chosen items, say, whose epsilon adds to this one.
+    (`release._noise`). The items, in the order of the input, must be public or have been released,
+    for an epsilon that this one adds to.
 
     Parameters
     ----------
     counts, epsilon, randbits
         As for `top_k`.
     sensitivity : int
-        The number of these counts for users with any number of items. If a user has at most c
-        items, c is enough where that is smaller, or 2 c for swap neighbors.
+        The number of these counts; or c, where that is smaller and a user has at most c items
+        (2 c for swap neighbors).
 
     Returns
     -------
     list of NoisyCount
-        Of each item, in the order of the input, its name or index, the noisy count, and an interval
-        from `low` to `high` that holds the true count with a probability of 95 %.
+        For each item, in the order of the input. Each interval holds the true count with a
+        probability of 95 %.
     """
     rate = exact(epsilon) / exact(sensitivity, "sensitivity")
     values, names_of = checked(counts)
@@ -235,21 +213,20 @@ def noisy_top_k(
 
     Every count gets discrete Laplace noise of scale max_items / epsilon, or 2 max_items / epsilon
     for swap neighbors; the k largest come out. It is epsilon-DP as a whole if a user has at most
-    `max_items` items and adds at most 1 to the count of each (`release._noise`).
+    `max_items` items (`release._noise`).
 
     Parameters
     ----------
     counts, k, epsilon, neighbors, randbits
         As for `top_k`.
     max_items : int
-        How many items a user has at most. See to it, by a function of each user's rows alone,
-        before you count; choosing the bound by looking at the data is not private.
+        How many items a user has at most. Choose it without looking at the data, and see to it
+        before you count, by a function of each user's rows alone.
 
     Returns
     -------
     list of NoisyCount
-        Of each item, largest noisy count first, its name or index, the noisy count, and an interval
-        from `low` to `high`. On average 95 % of the k intervals or more hold the true count.
+        Largest noisy count first. On average 95 % of the k intervals or more hold the true count.
     """
     values, names_of = checked(counts)
     d = len(values)
@@ -294,11 +271,11 @@ def checked(counts: Any, *, empty: bool = False) -> tuple[NDArray[np.int64], Nam
     """The counts as an array of integers, and a function that gives names by positions."""
     values, names_of = named(counts)
     if not (empty and hasattr(values, "__len__") and len(values) == 0):
-        ranked(values)  # refuses what are no counts
+        ranked(values)  # refuses what are not counts
     return np.asarray(values).astype(np.int64), names_of
 
 
 def drift_of(neighbors: str) -> int:
-    """How far one user can move two counts apart: 1, or 2 users in place of each other."""
+    """How far one user can move two counts apart: 1, or 2 if one takes the place of another."""
     get("joint").check_relation(neighbors)
     return 2 if neighbors == "swap" else 1

@@ -5,9 +5,10 @@ import csv
 import functools
 import glob
 import os
+import stat
 from collections.abc import Iterator, Sequence
 
-DELIMITERS = (",", "\t", ";", "|")
+from dp_topk._tables import DELIMITERS, CountingError, File, unpacked
 
 
 def read_domain(path: str, inputs: Sequence[str], columns: set[str]) -> list[str]:
@@ -27,13 +28,15 @@ def read_domain(path: str, inputs: Sequence[str], columns: set[str]) -> list[str
                     f"--domain names the input itself, {path}, whose rows would become items; it "
                     "must be a public list, one item a line"
                 )
+    if stat.S_ISCHR(os.stat(path).st_mode):  # /dev/zero, say, whose first line never ends
+        raise ValueError(f"{path} is a device; --domain must be a file, one item a line")
     lines: dict[str, int] = {}
     try:
         with open(path, encoding="utf-8-sig", newline="") as file:
             for number, line in enumerate(file, 1):
                 item = line.rstrip("\r\n")
                 if item != item.strip():
-                    raise ValueError(f"{path}, line {number}, has blanks around it; take them away")
+                    raise ValueError(f"{path}, line {number}, has blanks around it; delete them")
                 if lines.setdefault(item, number) != number and item:
                     raise ValueError(
                         f"{path}, line {number}, repeats line {lines[item]}; list every item once"
@@ -50,8 +53,8 @@ def read_domain(path: str, inputs: Sequence[str], columns: set[str]) -> list[str
 def refuse_rows(path: str, items: list[str], files: list[str], columns: set[str]) -> None:
     """Refuse a list that looks like rows of the input.
 
-    Only the first line of the input is looked at, its header: whether a list is refused must not
-    depend on the data.
+    Only the header of the input is looked at: whether a list is refused must not depend on the
+    data.
     """
     for delimiter in DELIMITERS:
         cells = fields(items[0], delimiter)
@@ -60,46 +63,43 @@ def refuse_rows(path: str, items: list[str], files: list[str], columns: set[str]
                 f"{path} begins with names of the input's columns, so its lines are rows; it must "
                 "list items only"
             )
-    for delimiter, width in headers(files, columns):
-        alike = sum(is_row(item, delimiter, width) for item in items)
-        if 2 * alike >= len(items):
-            raise ValueError(
-                f"{path} looks like rows of the input: {alike} of its {len(items)} lines have "
-                f"{width} fields, as the input has columns; it must list items only, and if these "
-                "are items, give the input another delimiter"
-            )
-
-
-def headers(files: list[str], columns: set[str]) -> Iterator[tuple[str, int]]:
-    """The delimiter and the number of columns of each input that begins with a header."""
-    from dp_topk._tables import CountingError, File, unpacked
-
-    for name in filter(os.path.isfile, files):  # what is read from a pipe would be missing later
-        with (
-            contextlib.suppress(CountingError, OSError, UnicodeDecodeError),
-            unpacked(File(name, functools.partial(open, name, "rb"))) as content,
-        ):
-            line = content.readline(1 << 20).decode("utf-8-sig").rstrip("\r\n")
-            for delimiter in DELIMITERS:
-                cells = fields(line, delimiter)
-                if columns <= {*cells}:
-                    yield delimiter, len(cells)
-
-
-def files_of(inputs: Sequence[str]) -> Iterator[str]:
-    """All files of the input, also those in a folder or of a pattern."""
-    for name in inputs:
-        yield "/dev/stdin" if name == "-" else name
-        if os.path.isdir(name):
-            yield from (entry.path for entry in os.scandir(name))
-        elif not os.path.exists(name):
-            yield from glob.iglob(name)
+    for header in map(first_line, filter(os.path.isfile, files)):  # a pipe can be read only once
+        for delimiter in DELIMITERS:
+            cells = fields(header, delimiter)
+            if columns <= {*cells}:
+                alike = sum(is_row(item, delimiter, len(cells)) for item in items)
+                if 2 * alike >= len(items):
+                    raise ValueError(
+                        f"{path} looks like rows of the input: {alike} of its {len(items)} lines "
+                        f"have {len(cells)} fields, as the input has columns; it must list items "
+                        "only, and if these are items, give the input another delimiter"
+                    )
 
 
 def is_row(line: str, delimiter: str, width: int) -> bool:
     """Whether a line is like a row: as wide, and without blanks beside the delimiters."""
     cells = fields(line, delimiter)
     return len(cells) == width and all(cell == cell.strip() for cell in cells)
+
+
+def first_line(name: str) -> str:
+    """The first line of a file, which may be compressed; empty where it cannot be read."""
+    with (
+        contextlib.suppress(CountingError, OSError, UnicodeDecodeError),
+        unpacked(File(name, functools.partial(open, name, "rb"))) as content,
+    ):
+        return content.readline(1 << 20).decode("utf-8-sig").rstrip("\r\n")
+    return ""
+
+
+def files_of(inputs: Sequence[str]) -> Iterator[str]:
+    """All files of the input, including those in a folder or of a pattern."""
+    for name in inputs:
+        yield "/dev/stdin" if name == "-" else name
+        if os.path.isdir(name):
+            yield from (entry.path for entry in os.scandir(name))
+        elif not os.path.exists(name):
+            yield from glob.iglob(name)
 
 
 def fields(line: str, delimiter: str) -> list[str]:

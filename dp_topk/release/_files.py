@@ -1,15 +1,18 @@
-"""Files that are there whole or not at all, and text that cannot pass for something else."""
+"""What is published: text that cannot pass for something else, in whole files or none."""
 
 import contextlib
 import errno
+import json
 import os
 import re
 import secrets
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-# Control characters, line separators, and what changes the direction of writing.
-UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+# Control characters, line separators, what changes the direction of writing, and surrogates.
+UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def escaped(text: str) -> str:
@@ -17,11 +20,43 @@ def escaped(text: str) -> str:
     return UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
+def formatted(rows: list[Any], form: str, *, ranks: bool, counts: bool, terminal: bool) -> bytes:
+    """The output, of which the receipt has the digest.
+
+    rows: (item,) or (item, count, low, high) for each place.
+    """
+    if form == "lines":
+        return "".join(f"{quoted(i) if UNSAFE.search(i) else i}\n" for (i, *_) in rows).encode()
+    names = ["rank"] * ranks + ["item"] + ["count", "low", "high"] * counts
+    table = [[place] * ranks + list(row) for place, row in enumerate(rows, 1)]
+    if form == "json":
+        objects = [quoted(dict(zip(names, row, strict=True))) for row in table]
+        text = "[" + ",".join(f"\n  {line}" for line in objects) + "\n" * bool(objects) + "]\n"
+    else:
+        lines = [",".join(cell(value, terminal) for value in row) for row in [names, *table]]
+        text = "".join(f"{line}\n" for line in lines)
+    return text.encode()
+
+
+def quoted(value: object) -> str:
+    """As JSON, in which nothing can pass for something else."""
+    text = json.dumps(value, ensure_ascii=False)
+    return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def cell(value: object, terminal: bool) -> str:
+    """A field of CSV that every reader understands alike; on a terminal it is shown, not obeyed."""
+    text = escaped(str(value)) if terminal else str(value)
+    if re.search(r'[",]|^\s|\s$', text) or UNSAFE.search(text):
+        return '"' + text.replace('"', '""') + '"'
+    return text
+
+
 class NewFile:
     """A file that did not exist before, and is removed again unless `keep` is called.
 
     It is never opened through a link, and of two processes only one can have it. A draft is written
-    under a name that nobody knows, and gets its own when it is kept.
+    under a random name, and gets its own when it is kept.
     """
 
     def __init__(self, path: str | Path, draft: bool = False) -> None:
@@ -91,3 +126,17 @@ def sync_folder(path: Path) -> None:
             raise
     finally:
         os.close(folder)
+
+
+def put_out(output: bytes, receipt: NewFile | None = None) -> None:
+    """Print the output; the receipt stays from the moment that anybody may have seen a part."""
+    descriptor, written = sys.stdout.fileno(), 0
+    try:
+        sys.stdout.flush()
+        while written < len(output):
+            written += os.write(descriptor, output[written:])
+            if receipt:
+                receipt.keep()
+    except OSError as error:
+        seen = "not all of it; epsilon is spent" if written else "nothing of it was"
+        raise ValueError(f"the output cannot be written ({error.strerror}), {seen}") from None

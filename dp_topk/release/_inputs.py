@@ -3,13 +3,14 @@
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
-from decimal import Decimal
+from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 PLAIN = re.compile(r"\d+/\d+|(\d+\.?\d*|\.\d+)(e[+-]?\d+)?", re.ASCII | re.IGNORECASE)
+EXACT = Context(prec=1000, traps=[Inexact])
 
 Names = Callable[[Sequence[int]], list[Any]]
 
@@ -20,14 +21,10 @@ def exact(number: Any, name: str = "epsilon") -> Fraction:
     Parameters
     ----------
     number : str, Fraction, Decimal, int or float
-        Text is written with plain digits: "0.1", "1e-3" or "1/3". A float means the number that
-        Python prints for it, so 0.1 is one tenth.
+        Text has plain digits: "0.1", "1e-3" or "1/3". A float means the number that Python prints
+        for it, so 0.1 is one tenth.
     name : str
         What an error calls it.
-
-    Returns
-    -------
-    Fraction
 
     Raises
     ------
@@ -63,44 +60,55 @@ def exact_delta(delta: Any) -> Fraction:
     return value
 
 
+def written(number: Fraction) -> str:
+    """A number in decimals if it has finitely many, and not too many, else as a ratio."""
+    try:
+        decimal = EXACT.divide(Decimal(number.numerator), Decimal(number.denominator))
+    except Inexact:
+        return str(number)
+    plain = f"{decimal:f}"
+    return plain if len(plain) <= 20 else str(decimal.normalize(EXACT)).lower()
+
+
 def named(counts: Any) -> tuple[Any, Names]:
     """The counts, and a function that gives the names of items by their positions.
 
-    counts: a mapping or a pandas Series of item to count; a table of two columns, items and counts
-        (pandas, Polars, Arrow), or a pair of columns; or counts alone, whose names are their
-        positions (a sequence, an array, a column of Polars or Arrow).
+    counts: as the docstring of `release` describes them; columns may come as a pair, too.
     """
     if isinstance(counts, Mapping):
-        items = list(counts)
-        return list(counts.values()), items_at(items)
-    pair = columns(counts)
-    if pair is None and hasattr(counts, "to_numpy") and hasattr(counts, "iloc"):
-        pair = [counts.index, counts]  # a Series of pandas
-    if pair is None:
+        table: list[Any] | None = [list(counts), list(counts.values())]
+    else:
+        table = columns(counts)
+    if table is None:
         return integers(counts), list
-    if len(pair) != 2:
-        has = "one column" if len(pair) == 1 else f"{len(pair)} columns"
+    if len(table) != 2:
+        has = "one column" if len(table) == 1 else f"{len(table)} columns"
         raise ValueError(f"counts has {has}; give two, the items and how many users each has.")
-    items = as_list(pair[0])
-    values = integers(pair[1])
+    items, values = as_list(table[0]), integers(table[1])
     if len(items) != len(values):
         raise ValueError(
             f"counts has {len(items)} names of items, but {len(values)} counts; give one for each."
         )
     try:
-        distinct = len(set(items))
-    except TypeError:
+        distinct = set(items)
+        missing = None in distinct or any(map(operator.ne, items, items))  # as NaN is
+    except TypeError:  # of what cannot be in a set, and of pandas' NA
+        missing = True
+    if missing:
         raise ValueError(
-            "counts names an item by a list or a mapping; a name must be text, a number or a tuple."
-        ) from None
-    if distinct < len(items):
+            "counts has an item without a name, or named by a list or a mapping; a name must be "
+            "text, a number or a tuple."
+        )
+    if len(distinct) < len(items):
         raise ValueError("counts names an item twice; add up its users, each of them once.")
-    return values, items_at(items)
+    return values, lambda positions: [items[position] for position in positions]
 
 
 def columns(table: Any) -> list[Any] | None:
     """The columns of a table, if it is one."""
-    if hasattr(table, "iloc") and getattr(table, "ndim", 1) == 2:  # pandas
+    if hasattr(table, "iloc"):  # pandas
+        if table.ndim == 1:
+            return [table.index, table]
         return [table.iloc[:, place] for place in range(table.shape[1])]
     if hasattr(table, "get_columns"):  # Polars
         return list(table.get_columns())
@@ -114,10 +122,6 @@ def columns(table: Any) -> list[Any] | None:
     return None
 
 
-def items_at(items: list[Any]) -> Names:
-    return lambda positions: [items[position] for position in positions]
-
-
 def as_list(column: Any) -> list[Any]:
     for method in ("to_pylist", "to_list", "tolist"):
         if hasattr(column, method):
@@ -127,6 +131,8 @@ def as_list(column: Any) -> list[Any]:
 
 def integers(column: Any) -> Any:
     """A column as NumPy has it. pandas' integers that allow for missing values become plain."""
+    if np.ma.is_masked(column):
+        raise ValueError("counts has masked values; every item needs an integer count.")
     kind = getattr(getattr(column, "dtype", None), "kind", "")
     if kind in ("i", "u") and hasattr(column, "to_numpy") and not column.isna().any():
         return column.to_numpy(dtype=np.int64 if kind == "i" else np.uint64)

@@ -12,23 +12,14 @@ do, these are computed again with twice the digits. So the probability of i is w
 nearly but exactly; how many digits the computation begins with changes its time alone.
 """
 
+import decimal
 import functools
 from bisect import bisect_right
 from collections.abc import Callable, Iterable
-from decimal import (
-    MAX_EMAX,
-    MIN_EMIN,
-    ROUND_CEILING,
-    ROUND_FLOOR,
-    Context,
-    Decimal,
-    DivisionByZero,
-    InvalidOperation,
-    Overflow,
-)
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from itertools import accumulate
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 RandBits: TypeAlias = Callable[[int], int]  # randbits(n): n random bits as an integer
 Enclosure: TypeAlias = tuple[Decimal, Decimal]  # not above, and not below, a real number
@@ -47,12 +38,16 @@ def directed(digits: int) -> tuple[Context, Context]:
 
     They hold for sums, differences, products and quotients.
     """
-    traps = [InvalidOperation, DivisionByZero, Overflow]
-    down, up = (
-        Context(prec=digits, rounding=rounding, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=traps)
-        for rounding in (ROUND_FLOOR, ROUND_CEILING)
-    )
-    return down, up
+    traps = [decimal.InvalidOperation, decimal.DivisionByZero, decimal.Overflow]
+    settings: dict[str, Any] = {"prec": digits, "Emin": MIN_EMIN, "Emax": MAX_EMAX, "traps": traps}
+    return Context(rounding=ROUND_FLOOR, **settings), Context(rounding=ROUND_CEILING, **settings)
+
+
+def quotient(x: Fraction, digits: int) -> Enclosure:
+    """Decimals low <= x <= high of this many digits."""
+    numerator, denominator = Decimal(x.numerator), Decimal(x.denominator)
+    down, up = directed(digits)
+    return down.divide(numerator, denominator), up.divide(numerator, denominator)
 
 
 def exp_minus(x: Fraction, digits: int) -> Enclosure:
@@ -60,9 +55,7 @@ def exp_minus(x: Fraction, digits: int) -> Enclosure:
     if x > FAR:
         return ZERO, TINY
     # An error of x is a relative error of e^-x, so the digits of x after the point matter.
-    down, up = directed(digits + len(str(int(x))))
-    numerator, denominator = Decimal(x.numerator), Decimal(x.denominator)
-    least, most = down.divide(numerator, denominator), up.divide(numerator, denominator)
+    least, most = quotient(x, digits + len(str(int(x))))
     # exp rounds to the nearest decimal whatever its context says: the two neighbours enclose.
     down, up = directed(digits)
     at_most = down.exp(most.copy_negate())
@@ -95,8 +88,7 @@ def power_of_two(n: int, context: Context) -> Decimal:
 class Lottery:
     """Draws the index of one of several positive weights, with probability weight / sum.
 
-    enclose(digits): for each weight two decimals, one not above and one not below it; the more
-        digits, the closer.
+    enclose(digits): encloses each weight; the more digits, the closer.
     """
 
     def __init__(self, enclose: Callable[[int], Iterable[Enclosure]]) -> None:
@@ -114,7 +106,6 @@ class Lottery:
         return [list(accumulate(map(int, numbers), initial=0)) for numbers in (lows, highs)]
 
     def draw(self, randbits: RandBits) -> int:
-        """An index."""
         digits, bits, n = DIGITS, 0, 0  # U lies between bits / 2**n and (bits + 1) / 2**n
         while True:
             lows, highs = self.sums(digits)

@@ -8,9 +8,9 @@ x = epsilon / sensitivity, and an interval.
 What is promised
 ----------------
 epsilon-differential privacy, given the items: if one user changes the counts by at most
-`sensitivity` in all, then x |z| changes by at most x sensitivity = epsilon in all, and so does the
-logarithm of the probability of every list of noisy counts. After a release of the items with
-(epsilon_1, delta), the names and the counts together are (epsilon_1 + epsilon, delta)-DP.
+`sensitivity` in all, the logarithm of the probability of every list of noisy counts changes by at
+most x sensitivity = epsilon. After a release of the items with (epsilon_1, delta), the names and
+the counts together are (epsilon_1 + epsilon, delta)-DP.
 
 *Counts of chosen items* (`noisy_counts`). Each count changes by at most 1 when a user comes, goes
 or is swapped, so k counts have a sensitivity of k; if a user has at most c items, of min(k, c), or
@@ -74,9 +74,9 @@ class NoisyCount(NamedTuple):
 
 
 class Coins:
-    """Coins that show 1 with a probability p between 0 and 1 that no fraction equals.
+    """Coins that show 1 with a probability p between 0 and 1, an irrational one.
 
-    enclose(digits): two decimals, one not above and one not below p; the more digits, the closer.
+    enclose(digits): encloses p; the more digits, the closer.
     """
 
     def __init__(self, enclose: Callable[[int], Enclosure]) -> None:
@@ -93,7 +93,6 @@ class Coins:
             digits *= 2
 
     def toss(self, n: int, randbits: RandBits) -> NDArray[np.bool_]:
-        """What n coins show."""
         shown, undecided, place = np.zeros(n, bool), np.arange(n), 1
         while undecided.size:
             decided = random_bits(undecided.size, randbits) != self.bit(place)
@@ -123,7 +122,7 @@ def digit_chance(x: Fraction, digits: int) -> Enclosure:
 def discrete_laplace(n: int, rate: Fraction, randbits: RandBits) -> NDArray[Any]:
     """n independent integers z with probability proportional to e^(-rate |z|).
 
-    64 bits hold them unless epsilon is tiny or the noise incredibly large; then they are Python's.
+    Where 64 bits may not hold them, they are Python's.
     """
     low_bits = (math.ceil(1 / rate) - 1).bit_length()
     digits = [Coins(functools.partial(digit_chance, rate * 2**place)) for place in range(low_bits)]

@@ -1,20 +1,21 @@
 """What can come out, counted by loss and drawn uniformly: sequences, sets, single items, nothing.
 
 Items are known by their ranks 0, 1, ..., d - 1 in the order of descending counts c_1 >= c_2 >= ...
-All numbers are Python's integers, which are exact; NumPy's hold counts and ranks.
+All numbers are Python's integers, which are exact; NumPy's hold counts and ranks. `sequence_at` of
+`mechanisms`, which reads a shuffle at the positions drawn here, computes with integers only.
 """
 
 import functools
 import math
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import accumulate
 from typing import Protocol
 
 import numpy as np
 
-from dp_topk.mechanisms import Profile, Ranks
+from dp_topk.mechanisms import Profile, Ranks, sequence_at
 
 from ._lottery import RandBits, below
 
@@ -31,31 +32,31 @@ class Outputs(Protocol):
         """The ranks of a uniform output among the N(bound); None if its loss is above threshold."""
 
 
-class Sequences:
+class Places:
+    """What fills k places with the items of a profile."""
+
+    def __init__(self, profile: Profile, k: int) -> None:
+        self.profile, self.places, self.k = profile, np.arange(k), k
+        self.top = profile.counts_at(self.places)
+        self.spread = profile.spread
+
+    def allowed(self, threshold: int) -> Ranks:
+        """#{j : c_j >= c_r - threshold} for each place r."""
+        return self.profile.at_least(self.top - threshold)
+
+
+class Sequences(Places):
     """Sequences S = (s_1, ..., s_k) of distinct items, loss(S) = max_r (c_r - c_{s_r}).
 
     With t_r(v) = #{j : c_j >= c_r - v}, the loss is at most v exactly if s_r is among the first
     t_r(v) items for each r, and N(v) = prod_r (t_r(v) - r + 1).
     """
 
-    def __init__(self, profile: Profile, k: int) -> None:
-        self.profile, self.places = profile, np.arange(k)
-        self.top = profile.counts_at(self.places)
-        self.spread = int(profile.deficits[-1])
-
-    def allowed(self, threshold: int) -> Ranks:
-        """t_r(threshold) for each place r."""
-        return self.profile.at_least(self.top - threshold)
-
     def number(self, threshold: int) -> int:
         return product((self.allowed(threshold) - self.places).tolist())
 
     def draw(self, bound: int, threshold: int, randbits: RandBits) -> list[int] | None:
-        """A position for each place, as `allowed` by the bound; then the items found there.
-
-        The positions are those of a Fisher-Yates shuffle that exists only where it is touched:
-        step r takes the item at a position from r on and puts there the one from position r.
-        """
+        """A position for each place, as `allowed` by the bound; then the items found there."""
         positions = []
         allowed = zip(self.allowed(bound).tolist(), self.allowed(threshold).tolist(), strict=True)
         for r, (wide, narrow) in enumerate(allowed):
@@ -63,10 +64,10 @@ class Sequences:
             if position >= narrow:
                 return None
             positions.append(position)
-        return shuffled(positions)
+        return sequence_at(positions)
 
 
-class Sets:
+class Sets(Places):
     """Sets S of k items, loss(S) = max(0, largest count outside S - smallest count in S).
 
     Let h + 1 be the best rank, counted from 1, that is not in S; h = k for the best set alone.
@@ -77,15 +78,12 @@ class Sets:
     """
 
     def __init__(self, profile: Profile, k: int) -> None:
-        self.profile, self.k = profile, k
-        self.places = np.arange(k)
-        self.top = profile.counts_at(self.places)
-        self.spread = int(profile.deficits[-1])
+        super().__init__(profile, k)
         self.sums = functools.lru_cache(maxsize=16)(self._sums)
 
     def choices(self, threshold: int) -> list[int]:
         """m_h(threshold) - h - 1 for h = 0, ..., k - 1."""
-        return (self.profile.at_least(self.top - threshold) - self.places - 1).tolist()
+        return (self.allowed(threshold) - self.places - 1).tolist()
 
     def _sums(self, threshold: int) -> list[int]:
         """The terms of N(threshold), added up: from h = 0 to h = 0, 1, ..., k - 1."""
@@ -108,35 +106,31 @@ class Sets:
 class Left:
     """The items that are left for a round of peeling, loss(i) = (largest count left) - c_i.
 
-    There may also be dummies, all of one count. A dummy comes out as an empty list.
+    There may also be dummies, all with one count. A dummy comes out as an empty list.
     """
 
     def __init__(self, profile: Profile, dummies: int = 0, dummy_count: int = 0) -> None:
         self.profile, self.dummies, self.dummy_count = profile, dummies, dummy_count
-        self.order: list[int] = []  # the ranks that were taken, first to last
-        self.taken: list[int] = []  # the same, ascending
+        self.taken: list[int] = []  # ranks, ascending
         self._look()
 
     def take(self, rank: int) -> None:
-        self.order.append(rank)
         insort(self.taken, rank)
         self._look()
 
     def _look(self) -> None:
-        """Find the largest count left, and how far all others can be below it."""
+        """Find the largest count left, and how far the others can be below it."""
         counts = [self.dummy_count] if self.dummies else []
         if len(self.taken) < self.profile.d:
             counts.append(int(self.profile.counts_at(self._rank(0))))
         self.top = max(counts, default=0)
         least = self.profile.largest - self.profile.spread
-        self.spread = self.top - min(least, *counts) if counts else 0
+        self.spread = self.top - min(least, self.top, *counts)
 
     def _rank(self, place: int) -> int:
         """The rank of the item at this place among those left."""
         for rank in self.taken:
-            if rank > place:
-                break
-            place += 1
+            place += rank <= place
         return place
 
     def _items(self, threshold: int) -> int:
@@ -144,14 +138,16 @@ class Left:
         allowed = int(self.profile.at_least(self.top - threshold))
         return allowed - bisect_left(self.taken, allowed)
 
+    def _dummies(self, threshold: int) -> int:
+        return self.dummies if self.top - self.dummy_count <= threshold else 0
+
     def number(self, threshold: int) -> int:
-        near = self.top - self.dummy_count <= threshold
-        return self._items(threshold) + (self.dummies if near else 0)
+        return self._items(threshold) + self._dummies(threshold)
 
     def draw(self, bound: int, threshold: int, randbits: RandBits) -> list[int] | None:
         place = below(self.number(bound), randbits)
         if place >= self._items(bound):
-            return [] if self.top - self.dummy_count <= threshold else None
+            return [] if self._dummies(threshold) else None
         return [self._rank(place)] if place < self._items(threshold) else None
 
 
@@ -195,20 +191,10 @@ def product(factors: list[int]) -> int:
 
 def sample(n: int, size: int, randbits: RandBits) -> list[int]:
     """A uniform sequence of `size` distinct integers below n."""
-    return shuffled([r + below(n - r, randbits) for r in range(size)])
+    return sequence_at(r + below(n - r, randbits) for r in range(size))
 
 
 def shuffle(items: Iterable[int], randbits: RandBits) -> list[int]:
     """The items in uniformly random order, which therefore tells nothing."""
     items = list(items)
     return [items[position] for position in sample(len(items), len(items), randbits)]
-
-
-def shuffled(positions: Sequence[int]) -> list[int]:
-    """What a Fisher-Yates shuffle of 0, 1, 2, ... takes from these positions."""
-    taken: list[int] = []
-    moved: dict[int, int] = {}
-    for r, position in enumerate(positions):
-        taken.append(moved.get(position, position))
-        moved[position] = moved.get(r, r)
-    return taken

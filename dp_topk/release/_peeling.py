@@ -63,9 +63,9 @@ from collections.abc import Iterator
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 
-from dp_topk.mechanisms import Profile, rdp_peel
+from dp_topk.mechanisms import rdp_peel
 
-from ._lottery import RandBits, directed, exp_minus
+from ._lottery import RandBits, directed, exp_minus, quotient
 from ._outputs import Left
 from ._threshold import Threshold
 
@@ -75,19 +75,11 @@ UNIT = Decimal((0, (1,), -DIGITS))
 
 def peel(left: Left, k: int, rate: Fraction, randbits: RandBits) -> list[int]:
     """The ranks that k rounds take, in their order; fewer if a round takes a dummy."""
-    for _ in range(k):
-        chosen = Threshold(left, rate).draw(randbits)
-        if not chosen:
-            break
+    order: list[int] = []
+    while len(order) < k and (chosen := Threshold(left, rate).draw(randbits)):
         left.take(*chosen)
-    return left.order
-
-
-def peel_known(
-    profile: Profile, k: int, epsilon: Fraction, delta: Fraction, drift: int, randbits: RandBits
-) -> list[int]:
-    """The ranks of k items of a public list; drift: 1, or 2 for swap neighbours."""
-    return peel(Left(profile), k, epsilon_per_round(k, epsilon, delta) / drift, randbits)
+        order += chosen
+    return order
 
 
 @functools.lru_cache(maxsize=64)
@@ -124,7 +116,7 @@ def guesses(k: int, epsilon: Fraction, delta: Fraction) -> Iterator[tuple[Fracti
 def proven(k: int, epsilon: Fraction, delta: Fraction, rate: Fraction, a: Fraction) -> bool:
     """Whether order a + 1 proves that k rounds with epsilon' = rate are (epsilon, delta)-DP.
 
-    True is certain; False may mean that DIGITS are too few to tell.
+    True is certain; False may mean that more DIGITS would tell.
     """
     alpha = a + 1
     try:
@@ -139,9 +131,7 @@ def proven(k: int, epsilon: Fraction, delta: Fraction, rate: Fraction, a: Fracti
 
 def log_of(x: Fraction) -> tuple[Fraction, Fraction]:
     """Fractions low <= log x <= high."""
-    down, up = directed(DIGITS)
-    top, bottom = Decimal(x.numerator), Decimal(x.denominator)
-    return log_between(down.divide(top, bottom), up.divide(top, bottom))
+    return log_between(*quotient(x, DIGITS))
 
 
 def log_of_complement(x: Fraction) -> tuple[Fraction, Fraction]:

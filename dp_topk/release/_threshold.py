@@ -18,28 +18,26 @@ digits i of j that are 1. So the digits are independent, and digit i is 1 with p
 x / (1 + x), x = e^(-rate 2**i): one draw between two weights for each.
 
 Where blocks are cut changes how many proposals are rejected, not the distribution of what is
-accepted. That is why `cut` may use floating point. Nothing else does.
+accepted. So `cut` may use doubles, like the samplers of `mechanisms`. Nothing else does.
 """
 
 import functools
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from fractions import Fraction
-from itertools import chain, pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dp_topk.mechanisms import cut_into_blocks
 
 from ._lottery import ZERO, Enclosure, Lottery, RandBits, directed, exp_minus, integer
 from ._outputs import Outputs
 
-ONE = Decimal(1), Decimal(1)  # the enclosure of 1
-
 
 class Threshold:
-    """Outputs with probability proportional to e^(-rate loss).
-
-    outputs: see `release._outputs`.
-    rate: a Fraction above 0.
-    """
+    """Outputs with probability proportional to e^(-rate loss), for a rate above 0."""
 
     def __init__(self, outputs: Outputs, rate: Fraction) -> None:
         self.outputs = outputs
@@ -54,7 +52,6 @@ class Threshold:
         ]
 
     def draw(self, randbits: RandBits) -> list[int]:
-        """The ranks of one output."""
         while (ranks := self.propose(randbits)) is None:
             pass
         return ranks
@@ -82,48 +79,21 @@ def block_weights(
 
 def digit_weights(x: Fraction, digits: int) -> list[Enclosure]:
     """Enclosures of the weights of a binary digit: 1 for 0, and e^-x for 1."""
-    return [ONE, exp_minus(x, digits)]
+    return [(Decimal(1), Decimal(1)), exp_minus(x, digits)]
 
 
 def cut(number: Callable[[int], int], spread: int, rate: Fraction) -> list[int]:
     """Where blocks of 2**m thresholds start; the last start is that of the block without an end.
 
-    Blocks are split until the proposals weigh at most twice what they are proposed for: then half
-    of them are accepted. N grows with v, so a block [a, b] is due at least N(a) / N(b) of what it
-    weighs. In doubles: only time depends on it.
+    Half of the proposals or more are accepted. In doubles: only time depends on it.
     """
     decay = float(min(max(rate, Fraction("1e-300")), Fraction("1e300")))
+    last = 1 << (spread - 1).bit_length() if spread else 0
 
-    @functools.cache
-    def log_number(threshold: int) -> float:
-        return math.log(number(threshold))
+    def log_numbers(thresholds: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.array([math.log(number(threshold)) for threshold in thresholds.tolist()])
 
-    powers = (spread - 1).bit_length() + 1 if spread else 0
-    starts = [0, *(2**i for i in range(powers))]
-    while True:
-        blocks = list(pairwise(starts))
-        series = [log_series(decay, start, stop - start) for start, stop in blocks]
-        series.append(log_series(decay, starts[-1], math.inf))
-        high = [log_number(stop - 1) for _, stop in blocks] + [log_number(starts[-1])]
-        low = [log_number(start) for start in starts]
-        scale = max(map(sum, zip(high, series, strict=True)))
-        upper = [math.exp(h + s - scale) for h, s in zip(high, series, strict=True)]
-        lower = [math.exp(v + s - scale) for v, s in zip(low, series, strict=True)]
-        excess = [most - least for most, least in zip(upper, lower, strict=True)]
-        if 2 * sum(excess) <= sum(upper):
-            return starts
-        worst = sum(excess) / (2 * len(excess))
-        parts = (
-            quarters(start, stop) if surplus > worst else (start,)
-            for (start, stop), surplus in zip(blocks, excess[:-1], strict=True)
-        )
-        starts = [*chain.from_iterable(parts), starts[-1]]
-
-
-def log_series(rate: float, start: int, size: float) -> float:
-    """log of (1 - e^-rate) times the sum of e^(-rate v) over thresholds from `start` on."""
-    return math.log(-math.expm1(-rate * size)) - rate * start
-
-
-def quarters(start: int, stop: int) -> Iterable[int]:
-    return range(start, stop, max(1, (stop - start) // 4))
+    with np.errstate(over="ignore", under="ignore"):
+        blocks = cut_into_blocks(log_numbers, last, math.log(number(last)), decay)
+    starts: list[int] = blocks.starts.tolist()
+    return starts

@@ -1,7 +1,7 @@
 """An unknown domain: the items that can come out are found in the data.
 
 Without a public list of items, the name of an item may give away by itself that somebody is in the
-data. So only items that stand out are named, and what is not named is one more outcome, "nothing".
+data. So only items that stand out are named; one more outcome, "nothing", stands for the others.
 
 What is released
 ----------------
@@ -95,7 +95,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dp_topk.mechanisms import Profile, Ranks
+from dp_topk.mechanisms import Profile
 
 from ._inputs import Names, order_of_names
 from ._lottery import RandBits
@@ -105,7 +105,7 @@ from ._threshold import Threshold
 
 
 class Limited(NamedTuple):
-    """The items that are looked at, T."""
+    """The items that can come out, T."""
 
     limit: int  # L
     items: list[int]  # where they stand in the input, largest count first
@@ -130,16 +130,15 @@ def limited(counts: NDArray[np.int64], limit: int, names: Names) -> Limited:
 def profile_of(counts: Sequence[int], nameless: int = 0) -> Profile:
     """The profile of counts above 0, and of this many further items of count 0."""
     values, items = np.unique(np.array(counts, np.int64), return_counts=True)
-    values, items = values[::-1], items[::-1]
     if nameless:
-        values, items = np.append(values, 0), np.append(items, nameless)
-    return Profile(values, items)
+        values, items = np.insert(values, 0, 0), np.insert(items, 0, nameless)
+    return Profile(values[::-1], items[::-1])
 
 
 def shares(k: int, epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fraction]:
-    """epsilon' and delta_1: half of delta goes to the dummies, half to the rounds, or all to them.
+    """epsilon' and delta_1: all of delta goes to the dummies, or half of it to the rounds.
 
-    Whatever gives the larger epsilon'; and never so much for the dummies that k delta_1 takes more
+    Whichever gives the larger epsilon'; and never so much for the dummies that k delta_1 takes more
     than a hundredth of epsilon.
     """
     options = []
@@ -173,8 +172,7 @@ def whole_unknown(
 ) -> list[int]:
     """k items of the limited domain or none, as indices into the input."""
     profile = profile_of(domain.counts, domain.limit - len(domain.items))
-    kth: Ranks = profile.counts_at(np.array([k - 1]))
-    least = max(0, int(kth[0]) - domain.next_count - drift)
+    least = max(0, int(profile.counts_at(k - 1)) - domain.next_count - drift)
     candidates = OrNothing(outputs(profile, k), least, delta)
     ranks = Threshold(candidates, epsilon / (2 * drift)).draw(randbits)
     named = all(rank < len(domain.items) for rank in ranks)

@@ -6,22 +6,18 @@ import hashlib
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NoReturn
-
-import numpy as np
 
 from dp_topk import release
 from dp_topk.mechanisms import checked_k
 
 from . import ledger
-from ._domain import read_domain
-from ._files import UNSAFE, NewFile, escaped
-from ._inputs import exact_delta
-from ._printing import formatted, put_out
-from .receipt import SOFTWARE, Release, written
+from ._files import UNSAFE, NewFile, escaped, formatted, put_out
+from ._inputs import exact_delta, written
+from .receipt import SOFTWARE, Release
 
 DESCRIPTION = """\
 Draw the k most frequent items of a table with differential privacy, and print them to be published.
@@ -38,6 +34,10 @@ Every run spends epsilon (and delta) again: --ledger keeps the account. Publish 
 receipt; keep messages, times and the input to yourself. docs/release.md says what is promised and
 what is not."""
 
+QUERY_DESCRIPTION = """\
+Print the SQL that counts the users of each item, for a warehouse that has the rows. Its answer goes
+to dp-topk release --item item --count users."""
+
 LIMIT = 5  # times k: how many items can come out where there is no list, unless --limit says
 
 RELEASE = {
@@ -52,7 +52,7 @@ RELEASE = {
     },
     "items that can come out": {
         "--domain FILE": "those on a public list: one a line, no header, spelt as in the input (an "
-        "item that is spelt otherwise counts 0, and nobody is told; see --dry-run)",
+        "item that is spelt differently counts 0, and nobody is told; see --dry-run)",
         "--domain-is-public": "those in a table of counts, if its list of items is public already. "
         "Counts made by grouping rows list the items that somebody has: these are not",
         "--unknown-domain": "there is no public list; needs --delta",
@@ -117,6 +117,10 @@ def tell(message: str) -> None:
         sys.stderr.flush()
 
 
+def say(sentence: str) -> None:
+    tell(f"dp-topk release: {sentence}\n")
+
+
 def whole(text: str) -> int:
     if not (text.isascii() and text.isdigit() and len(text) <= 15 and int(text) > 0):
         raise argparse.ArgumentTypeError(f"{text!r} is not an integer above 0, of up to 15 digits")
@@ -129,7 +133,11 @@ def named(text: str) -> str:
     return text
 
 
-TYPES = {"NAME": named, "FILE": named, "K": whole, "N": whole, "C": whole, "MB": whole}
+TYPES: dict[str, Callable[[str], Any]] = {
+    **dict.fromkeys(("K", "N", "C", "MB"), whole),
+    **dict.fromkeys(("NAME", "FILE"), named),
+    "E[,D]": lambda text: (text if "," in text else f"{text},0").split(",", 1),
+}
 
 
 def add_options(parser: Parser, groups: dict[str, dict[str, str]], required: set[str]) -> None:
@@ -138,73 +146,51 @@ def add_options(parser: Parser, groups: dict[str, dict[str, str]], required: set
         group = parser.add_argument_group(title)
         for option, text in options.items():
             flag, _, value = option.partition(" ")
-            settings: dict[str, Any] = {"help": text}
-            if flag in required:
-                settings["required"] = True
-            if not value:
-                settings["action"] = "store_true"
-            elif "|" in value:
-                settings["choices"] = value.split("|")
-            else:
-                settings |= {"metavar": value, "type": TYPES.get(value, str)}
-            group.add_argument(flag, **settings)
+            kind: dict[str, Any] = {"action": "store_true"}
+            if "|" in value:
+                kind = {"choices": value.split("|")}
+            elif value:
+                kind = {"metavar": value, "type": TYPES.get(value, str)}
+            group.add_argument(flag, help=text, required=flag in required, **kind)
 
 
-def parser() -> tuple[Parser, dict[str, Parser]]:
+def parser() -> Parser:
+    """The commands, each with `action`, the function of its options, and `parser`, itself."""
     top = Parser(prog="dp-topk", description="Differentially private top-k selection.")
     top.add_argument("--version", action="version", version=SOFTWARE)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    add = commands.add_parser(
-        "release",
-        help="draw a private top k of files, to be published",
-        description=DESCRIPTION,
-        allow_abbrev=False,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
-    add.add_argument(
-        "files",
-        nargs="+",
-        type=named,
-        metavar="FILE",
-        help="CSV, TSV, JSON lines or Parquet, plain or compressed; a folder or a pattern; or -",
-    )
-    add_options(add, RELEASE, {"--item", "--k", "--epsilon"})
-    add.set_defaults(neighbors="add-remove")
-    book = commands.add_parser(
-        "ledger",
-        help="show what was spent",
-        description="Show a ledger as a table: its entries, and what is left of each budget.",
-        allow_abbrev=False,
-    )
-    book.add_argument("file", type=named, help="the ledger")
-    ask = commands.add_parser(
-        "query",
-        help="print the query that counts users where the rows are",
-        description="Print the SQL that counts the users of each item, for a warehouse that has "
-        "the rows. Its answer goes to dp-topk release --item item --count users.",
-        allow_abbrev=False,
-    )
-    add_options(ask, QUERY, {"--user", "--item", "--table"})
-    ask.set_defaults(dialect="duckdb")
-    return top, {"release": add, "ledger": book, "query": ask}
+    raw = argparse.RawDescriptionHelpFormatter
+    settings: dict[str, Any] = {"allow_abbrev": False, "formatter_class": raw}
+
+    about = "draw a private top k of files, to be published"
+    sub = commands.add_parser("release", help=about, description=DESCRIPTION, **settings)
+    files = "CSV, TSV, JSON lines or Parquet, plain or compressed; a folder or a pattern; or -"
+    sub.add_argument("files", nargs="+", type=named, metavar="FILE", help=files)
+    add_options(sub, RELEASE, {"--item", "--k", "--epsilon"})
+    sub.set_defaults(action=run, parser=sub, neighbors="add-remove", delta="0")
+
+    about = "Show a ledger as a table: its entries, and what is left of each budget."
+    sub = commands.add_parser("ledger", help="show what was spent", description=about, **settings)
+    sub.add_argument("file", type=named, help="the ledger")
+    sub.set_defaults(action=show_ledger, parser=sub)
+
+    about = "print the query that counts users where the rows are"
+    sub = commands.add_parser("query", help=about, description=QUERY_DESCRIPTION, **settings)
+    add_options(sub, QUERY, {"--user", "--item", "--table"})
+    sub.set_defaults(action=print_query, parser=sub, dialect="duckdb")
+    return top
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     closed = open_streams()
-    top, commands = parser()
-    options = top.parse_args(arguments)
-    sub = commands[options.command]
+    options = parser().parse_args(arguments)
+    sub: Parser = options.parser
     with contextlib.suppress(ValueError):  # not in the main thread
-        signal.signal(signal.SIGTERM, stop)
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         if closed and not getattr(options, "output", None):
             raise ValueError("standard output is closed; leave it open, or write to a file")
-        if options.command == "ledger":
-            put_out(ledger.table(ledger.read(options.file)).encode())
-        elif options.command == "query":
-            put_out(asked(options).encode())
-        else:
-            run(options)
+        options.action(options)
     except ValueError as error:
         sub.error(str(error))
     except FileExistsError as error:
@@ -218,15 +204,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         sub.exit(130, f"{sub.prog}: stopped.\n")
 
 
-def stop(number: int, frame: object) -> NoReturn:
-    raise KeyboardInterrupt
-
-
 def open_streams() -> bool:
-    """Give closed standard streams something to stand on; return whether output was closed.
-
-    Else the next file that is opened would take the place of one of them.
-    """
+    """Open closed standard streams, whose place the next file would take; was output closed?"""
     closed = sys.stdout is None
     for number, (name, mode) in enumerate((("stdin", "r"), ("stdout", "w"), ("stderr", "w"))):
         try:
@@ -238,93 +217,78 @@ def open_streams() -> bool:
     return closed
 
 
-def asked(options: argparse.Namespace) -> str:
+def show_ledger(options: argparse.Namespace) -> None:
+    put_out(ledger.table(ledger.read(options.file)).encode())
+
+
+def print_query(options: argparse.Namespace) -> None:
     from dp_topk import counting
 
     settings = {"max_items": options.max_items, "dialect": options.dialect}
-    return counting.query(options.user, options.item, options.table, **settings) + "\n"
-
-
-# ---------------------------------------------------------------- what is to be done
-
-
-def refuse(wrong: object, sentence: str) -> None:
-    if wrong:
-        raise ValueError(sentence)
+    sql = counting.query(options.user, options.item, options.table, **settings)
+    put_out(f"{sql}\n".encode())
 
 
 def planned(options: argparse.Namespace) -> Release:
     """The release that the options describe, or a sentence on why they do not fit together."""
-    delta = exact_delta("0" if options.delta is None else options.delta)
+    delta = exact_delta(options.delta)
     counts_epsilon = None
     if options.counts_epsilon is not None:
         counts_epsilon = release.exact(options.counts_epsilon, "--counts-epsilon")
-    unknown = options.unknown_domain
-    domains = (options.domain is not None) + options.domain_is_public + unknown
-    refuse(
-        (options.user is None) == (options.count is None),
-        "give --user, the column of users, or for a table of counts --count, and not both",
-    )
-    refuse(
-        domains == 0,
+    rows, table = options.user is not None, options.count is not None
+    unknown, public, limit = options.unknown_domain, options.domain_is_public, options.limit
+    as_set, histogram = options.set, options.counts
+    domains = (options.domain is not None) + public + unknown
+    counts_in_lines = options.format == "lines" and (histogram or counts_epsilon)
+    unbounded = histogram and (unknown or not options.max_items)
+    account = options.dataset or options.budget
+    wrong = {
+        "give --user, the column of users, or for a table of counts --count, and not both": (
+            rows == table
+        ),
         "say which items can come out, with --domain FILE (a public list, one item a line), or use "
         "--unknown-domain with --delta: a list of items that depends on the data can reveal by "
-        "itself that somebody is in it",
-    )
-    refuse(domains > 1, "take one of --domain, --domain-is-public and --unknown-domain")
-    refuse(
-        options.domain_is_public and options.user is not None,
+        "itself that somebody is in it": domains == 0,
+        "take one of --domain, --domain-is-public and --unknown-domain": domains > 1,
         "--domain-is-public is for counts (--count) only: which items occur in rows depends on the "
         "users, and an item that one user alone has would reveal that user; give a public list "
-        "with --domain FILE, or use --unknown-domain with --delta",
-    )
-    refuse(
-        unknown and not delta,
+        "with --domain FILE, or use --unknown-domain with --delta": public and rows,
         "--unknown-domain needs --delta, which bounds the chance that a name comes out that would "
-        "give a user away; 1e-6 is usual, and it should be far below one in the number of users",
-    )
-    refuse(options.table and len(options.files) > 1, "--table goes with one DuckDB database")
-    refuse(options.limit and not unknown, "--limit goes with --unknown-domain only")
-    refuse(options.whole and not unknown, "--whole goes with --unknown-domain only")
-    refuse(
-        options.limit and options.limit < options.k,
-        f"--limit is {options.limit}; it must be at least k, {options.k}",
-    )
-    as_set = options.set
-    refuse(unknown and as_set and not options.whole, "with --unknown-domain, --set needs --whole")
-    refuse(as_set and delta and not unknown, "--set with a list of items needs no --delta")
-    refuse(
-        options.counts and (unknown or not options.max_items),
-        "--counts needs a list of items and --max-items; else use --counts-epsilon",
-    )
-    refuse(
-        options.counts and (as_set or delta or counts_epsilon),
+        "give a user away; 1e-6 is usual, and it should be far below one in the number of "
+        "users": unknown and not delta,
+        "--table goes with one DuckDB database": options.table and len(options.files) > 1,
+        "--limit goes with --unknown-domain only": limit and not unknown,
+        "--whole goes with --unknown-domain only": options.whole and not unknown,
+        f"--limit is {limit}; it must be at least k, {options.k}": limit and limit < options.k,
+        "with --unknown-domain, --set needs --whole": unknown and as_set and not options.whole,
+        "--set with a list of items needs no --delta": as_set and delta and not unknown,
+        "--counts needs a list of items and --max-items; else use --counts-epsilon": unbounded,
         "--counts takes items and counts from one noisy histogram; leave out --set, --delta and "
-        "--counts-epsilon",
-    )
-    with_counts = options.counts or counts_epsilon
-    lines = options.format == "lines"
-    refuse(with_counts and lines, "--format lines has no place for counts; use csv or json")
-    refuse(options.receipt_format and not options.receipt, "--receipt-format needs --receipt FILE")
-    account = options.dataset or options.budget
-    refuse(account and not options.ledger, "--dataset and --budget need --ledger FILE")
-    refuse(options.ledger and not options.dataset, "--ledger needs --dataset NAME: whose is it?")
-    if options.counts:
+        "--counts-epsilon": histogram and (as_set or delta or counts_epsilon),
+        "--format lines has no place for counts; use csv or json": counts_in_lines,
+        "--receipt-format needs --receipt FILE": options.receipt_format and not options.receipt,
+        "--dataset and --budget need --ledger FILE": account and not options.ledger,
+        "--ledger needs --dataset NAME: whose is it?": options.ledger and not options.dataset,
+    }
+    for sentence, applies in wrong.items():
+        if applies:
+            raise ValueError(sentence)
+    if histogram:
         mechanism = "histogram"
     elif delta and not options.whole:
         mechanism = "limited peeling" if unknown else "peeling"
     else:
         mechanism = ("limited " if unknown else "") + ("Canonical" if as_set else "Joint")
     return Release(
-        mechanism,
-        options.k,
-        release.exact(options.epsilon),
-        delta,
-        counts_epsilon,
-        options.neighbors,
-        limit=(options.limit or LIMIT * options.k) if unknown else None,
+        mechanism=mechanism,
+        k=options.k,
+        epsilon=release.exact(options.epsilon),
+        delta=delta,
+        counts_epsilon=counts_epsilon,
+        neighbors=options.neighbors,
+        limit=(limit or LIMIT * options.k) if unknown else None,
         max_items=options.max_items,
-        counted=options.user is not None,
+        counted=rows,
         listed=options.domain is not None,
     )
 
@@ -332,44 +296,35 @@ def planned(options: argparse.Namespace) -> Release:
 def run(options: argparse.Namespace) -> None:
     plan = planned(options)
     check_places(options)
-    account: dict[str, Any] = {
-        "path": options.ledger,
-        "dataset": options.dataset,
-        "epsilon": plan.total,
-        "delta": plan.delta,
-        "budget": None,
-        "neighbors": plan.neighbors,
-        "release": plan.summary,
-    }
-    if options.budget is not None:
-        epsilon, comma, delta = options.budget.partition(",")
-        account["budget"] = epsilon, delta if comma else "0"
+    account = {name: getattr(options, name) for name in ("dataset", "budget", "neighbors")}
+    account |= {"path": options.ledger, "epsilon": plan.total, "delta": plan.delta}
+    account["release"] = plan.summary
     if options.ledger:
         ledger.check(**account)  # before a long file is read; again when it is charged
     listed = None
     if options.domain is not None:
+        from ._domain import read_domain  # and what reads files, which takes its time
+
         columns = {options.item, options.count if options.user is None else options.user}
         listed = read_domain(options.domain, options.files, columns)
         checked_k(options.k, len(listed))
     if options.dry_run:
         options.max_items = None
-        what = "counted users" if options.user is None else "rows (each user and item once)"
-        tell(compared(what, listed, *counted(options, None)))
+        say(compared(options, listed, counted(options, None)))
         return
-    items, counts = counted(options, listed)
-    if not options.unknown_domain:
-        if not items:
+    users = counted(options, listed)
+    if not plan.limit:
+        if not users:
             raise ValueError("the input has no rows, so there are no items to choose from")
-        checked_k(options.k, len(items))
-        plan = replace(plan, d=len(items))
-    with_counts = options.counts or options.counts_epsilon is not None
-    form = options.format or ("csv" if with_counts else "lines")
+        checked_k(options.k, len(users))
+        plan = replace(plan, d=len(users))
+    form = options.format or ("csv" if plan.with_counts else "lines")
     # The items of a public list are no secret. Those of an unknown domain are written out
     # instead, since a refusal would tell that somebody has such an item.
-    if form == "lines" and not options.unknown_domain and any(map(UNSAFE.search, items)):
+    if form == "lines" and not plan.limit and any(map(UNSAFE.search, users)):
         raise ValueError(
-            "there are items with line breaks, control characters or marks that change the "
-            "direction of writing; use --format csv or json"
+            "some items have line breaks, control characters or marks that change the direction "
+            "of writing; use --format csv or json"
         )
     as_asked = options.receipt_format == "registry", form
     with contextlib.ExitStack() as stack:
@@ -379,12 +334,13 @@ def run(options: argparse.Namespace) -> None:
         if receipt:
             receipt.write(plan.rendered(*as_asked) + b" " * 1000)
         entry = ledger.charge(**account) if options.ledger else None
-        rows = drawn(plan, items, counts)
+        rows = drawn(plan, users)
         terminal = file is None and os.isatty(sys.stdout.fileno())
-        output = formatted(rows, form, ranks=not options.set, counts=with_counts, terminal=terminal)
+        shown = {"ranks": not options.set, "counts": plan.with_counts, "terminal": terminal}
+        output = formatted(rows, form, **shown)
         if receipt:
             digest = hashlib.sha256(output).hexdigest()
-            receipt.write(plan.rendered(*as_asked, digest, entry and noted(entry)))
+            receipt.write(plan.rendered(*as_asked, digest, entry))
         if file:
             file.write(output)
             file.keep()
@@ -404,6 +360,8 @@ def check_places(options: argparse.Namespace) -> None:
         path = Path(name)
         if not path.parent.is_dir():
             raise ValueError(f"there is no folder {path.parent} for the {what}")
+        if os.path.basename(name) in ("", "."):
+            raise ValueError(f"{name} names a folder; name a file for the {what}")
         if what != "ledger" and os.path.lexists(path):
             raise ValueError(taken(name))
         real = os.path.join(os.path.realpath(path.parent), path.name)
@@ -416,54 +374,41 @@ def taken(path: str) -> str:
     return f"{path} exists and may belong to another release; name a new file"
 
 
-def noted(entry: ledger.Entry) -> dict[str, Any]:
-    epsilon, delta = map(written, entry.budget)
-    return {
-        "dataset": entry.dataset,
-        "entry": entry.entry,
-        "budget": {"epsilon": epsilon, "delta": delta},
-    }
-
-
-# ---------------------------------------------------------------- from the input to the output
-
-
-def counted(options: argparse.Namespace, listed: list[str] | None) -> tuple[list[str], list[int]]:
+def counted(options: argparse.Namespace, listed: list[str] | None) -> dict[str, int]:
     """The items that can come out, and the number of users of each."""
     from dp_topk import counting  # and DuckDB with it, which takes its time
 
     source = (options.files[0], options.table) if options.table else options.files
+    item: str = options.item
     limits: dict[str, Any] = {"memory_mb": options.memory, "progress": True}
     if options.user is not None:
         limits |= {"among": listed, "max_items": options.max_items}
-        items, counts = counting.count_users(source, options.user, options.item, **limits)
-        return items, counts.tolist()
-    items, counts = counting.read_counts(source, options.item, options.count, **limits)
-    if listed is None:
-        return items, counts.tolist()
-    known = dict(zip(items, counts.tolist(), strict=True))
-    return listed, [known.get(item, 0) for item in listed]
+        items, counts = counting.count_users(source, options.user, item, **limits)
+        return dict(zip(items, counts.tolist(), strict=True))
+    items, counts = counting.read_counts(source, item, options.count, **limits)
+    users = dict(zip(items, counts.tolist(), strict=True))
+    return users if listed is None else {item: users.get(item, 0) for item in listed}
 
 
-def compared(what: str, listed: list[str] | None, items: list[str], counts: list[int]) -> str:
+def compared(options: argparse.Namespace, listed: list[str] | None, users: dict[str, int]) -> str:
     """For the holder of the data: how much of the input there is to draw from."""
-    users = {item: count for item, count in zip(items, counts, strict=True) if count}
-    found = f"{sum(counts):,} {what}, with {len(users):,} items"
+    what = "counted users" if options.user is None else "rows (each user and item once)"
+    total, found = sum(users.values()), {item for item, count in users.items() if count}
+    text = f"{total:,} {what}, with {len(found):,} items"
     if listed is not None:
-        matched = [users[item] for item in listed if item in users]
-        found = (
-            f"{sum(matched):,} of {sum(counts):,} {what} have an item of the list, and "
-            f"{len(matched):,} of its {len(listed):,} items occur"
+        matched = found.intersection(listed)
+        text = (
+            f"{sum(users[item] for item in matched):,} of {total:,} {what} have an item of the "
+            f"list, and {len(matched):,} of its {len(listed):,} items occur"
         )
     return (
-        f"dp-topk release: for the holder of the data only, NOT FOR PUBLICATION: {found}. Nothing "
-        "was drawn or spent.\n"
+        f"for the holder of the data only, NOT FOR PUBLICATION: {text}. Nothing was drawn or spent."
     )
 
 
-def drawn(plan: Release, items: list[str], counts: list[int]) -> list[Any]:
+def drawn(plan: Release, users: dict[str, int]) -> list[Any]:
     """What is published: (item,) or (item, count, low, high) for each place."""
-    wanted = (items, np.array(counts, np.int64)), plan.k, plan.epsilon
+    wanted = users, plan.k, plan.epsilon
     settings: dict[str, Any] = {"neighbors": plan.neighbors}
     if plan.mechanism == "histogram":
         settings["max_items"] = plan.max_items
@@ -483,26 +428,22 @@ def drawn(plan: Release, items: list[str], counts: list[int]) -> list[Any]:
     sensitivity = len(chosen)
     if plan.max_items:
         sensitivity = min(sensitivity, release.drift_of(plan.neighbors) * plan.max_items)
-    number = dict(zip(items, counts, strict=True))
-    known = {item: number[item] for item in chosen}
+    known = {item: users[item] for item in chosen}
     return release.noisy_counts(known, plan.counts_epsilon, sensitivity=sensitivity)
 
 
 def warn(plan: Release, published: int, entry: ledger.Entry | None) -> None:
     """Tell the holder of the data what was spent."""
     if plan.total > 10:
-        tell("dp-topk release: an epsilon above 10 promises next to nothing (docs/release.md).\n")
+        say("an epsilon above 10 promises next to nothing (docs/release.md).")
     if plan.limit and published < plan.k:
-        tell(
-            f"dp-topk release: {published or 'no'} item{'s' * (published != 1)} came out, since no "
-            "further item is safe to name at this epsilon and delta; this is part of what is "
-            "published.\n"
+        say(
+            f"{published or 'no'} item{'s' * (published != 1)} came out, since no further item is "
+            "safe to name at this epsilon and delta; this is part of what is published."
         )
-    spent = f"epsilon = {written(plan.total)}"
-    if plan.delta:
-        spent += f" and delta = {written(plan.delta)}"
+    delta = f" and delta = {written(plan.delta)}" if plan.delta else ""
     where = f" (entry {entry.entry} of the ledger)" if entry else ""
-    tell(
-        f"dp-topk release: this run spends {spent}{where}; every further run on the same data "
-        "spends again, and it all adds up.\n"
+    say(
+        f"this run spends epsilon = {written(plan.total)}{delta}{where}; every further run on the "
+        "same data spends again, and it all adds up."
     )

@@ -25,10 +25,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ._files import escaped, sync_folder, write_all
-from ._inputs import exact, exact_delta
-from .receipt import written
-
-Number = str | int | float | Fraction
+from ._inputs import exact, exact_delta, written
 
 
 class LedgerError(ValueError):
@@ -38,16 +35,16 @@ class LedgerError(ValueError):
 class Amount(NamedTuple):
     """An epsilon and a delta."""
 
-    epsilon: Fraction
-    delta: Fraction
+    epsilon: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
 
     def plus(self, other: "Amount") -> "Amount":
         return Amount(self.epsilon + other.epsilon, self.delta + other.delta)
 
     def minus(self, other: "Amount") -> "Amount":
         """What is left; nothing, if a budget was lowered below what is spent."""
-        pairs = zip(self, other, strict=True)
-        return Amount(*(max(mine - its, Fraction(0)) for mine, its in pairs))
+        zero = Fraction(0)
+        return Amount(max(self.epsilon - other.epsilon, zero), max(self.delta - other.delta, zero))
 
     def fits(self, other: "Amount") -> bool:
         return self.epsilon <= other.epsilon and self.delta <= other.delta
@@ -62,24 +59,15 @@ class Entry(NamedTuple):
     entry: int
     date: str
     dataset: str
-    spent: Amount
+    epsilon: Fraction
+    delta: Fraction
     neighbors: str
     budget: Amount
     release: str
 
-    def line(self) -> bytes:
-        epsilon, delta = map(written, self.spent)
-        values = {
-            "entry": self.entry,
-            "date": self.date,
-            "dataset": self.dataset,
-            "epsilon": epsilon,
-            "delta": delta,
-            "neighbors": self.neighbors,
-            "budget": [written(part) for part in self.budget],
-            "release": self.release,
-        }
-        return json.dumps(values).encode() + b"\n"
+    @property
+    def spent(self) -> Amount:
+        return Amount(self.epsilon, self.delta)
 
 
 class Account(NamedTuple):
@@ -87,20 +75,21 @@ class Account(NamedTuple):
 
     neighbors: str
     budget: Amount
-    spent: Amount = Amount(Fraction(0), Fraction(0))
+    spent: Amount = Amount()
 
 
 def charge(path: str | Path, *what: Any, **terms: Any) -> Entry:
     """Write down what is spent, with the arguments of `next_entry`; return the entry.
 
-    LedgerError if it is more than what is left, and then nothing is written.
+    If it is more than what is left, a LedgerError is raised and nothing is written.
     """
     path = Path(path)
-    with locked(path) as descriptor:
+    with locked(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, fcntl.LOCK_EX) as descriptor:
         entry = next_entry(path, parsed(path, descriptor), *what, **terms)
         before = os.fstat(descriptor).st_size
+        line = json.dumps(entry._asdict(), default=written)
         try:
-            write_all(descriptor, entry.line())
+            write_all(descriptor, f"{line}\n".encode())
             os.fsync(descriptor)
             sync_folder(path)
         except BaseException:
@@ -118,21 +107,21 @@ def next_entry(
     path: Path,
     entries: Sequence[Entry],
     dataset: str,
-    epsilon: Number,
-    delta: Number = 0,
+    epsilon: Any,
+    delta: Any = 0,
     *,
-    budget: tuple[Number, Number] | None = None,
+    budget: tuple[Any, Any] | None = None,
     neighbors: str = "add-remove",
     release: str = "",
 ) -> Entry:
     """The entry for epsilon and delta spent on the dataset, if what is left has room for it.
 
-    `budget`, epsilon and delta, is needed the first time that a dataset is named. `release` says
-    what it is for.
+    budget: epsilon and delta; needed the first time that a dataset is named.
+    release: what it is for.
     """
     name = repr(escaped(dataset))
-    wanted = Amount(exact(epsilon), exact_delta(delta))
-    given = budget and Amount(exact(budget[0], "the budget of epsilon"), exact_delta(budget[1]))
+    wanted = amount(epsilon, delta)
+    given = budget and amount(*budget, "the budget of epsilon")
     account = accounts(entries).get(dataset) or (given and Account(neighbors, given))
     if not dataset:
         raise LedgerError("the dataset needs a name, under which the ledger adds up what is spent.")
@@ -152,11 +141,15 @@ def next_entry(
         )
     if not account.spent.plus(wanted).fits(allowed):
         raise LedgerError(
-            f"this needs {wanted}, and of the budget of {name}, {allowed}, "
+            f"this needs {wanted}, but of the budget of {name}, {allowed}, only "
             f"{allowed.minus(account.spent)} is left in {path}; nothing was drawn."
         )
     date = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
-    return Entry(len(entries) + 1, date, dataset, wanted, neighbors, allowed, release)
+    return Entry(len(entries) + 1, date, dataset, *wanted, neighbors, allowed, release)
+
+
+def amount(epsilon: Any, delta: Any, name: str = "epsilon") -> Amount:
+    return Amount(exact(epsilon, name), exact_delta(delta))
 
 
 def accounts(entries: Sequence[Entry]) -> dict[str, Account]:
@@ -172,8 +165,7 @@ def accounts(entries: Sequence[Entry]) -> dict[str, Account]:
 def read(path: str | Path) -> list[Entry]:
     """The entries of a ledger."""
     path = Path(path)
-    with opened(path, os.O_RDONLY) as descriptor:
-        fcntl.flock(descriptor, fcntl.LOCK_SH)  # not while somebody is writing
+    with locked(path, os.O_RDONLY, fcntl.LOCK_SH) as descriptor:
         return parsed(path, descriptor)
 
 
@@ -188,16 +180,11 @@ def parsed(path: Path, descriptor: int) -> list[Entry]:
     for number, line in enumerate(lines, 1):
         try:
             values = json.loads(line)
-            epsilon, delta = values["budget"]
-            entry = Entry(
-                int(values["entry"]),
-                str(values["date"]),
-                str(values["dataset"]),
-                Amount(exact(values["epsilon"]), exact_delta(values["delta"])),
-                str(values["neighbors"]),
-                Amount(exact(epsilon), exact_delta(delta)),
-                str(values["release"]),
+            place, date, dataset, *spent, neighbors, budget, release = (
+                values[field] for field in Entry._fields
             )
+            here = int(place), str(date), str(dataset), *amount(*spent)
+            entry = Entry(*here, str(neighbors), amount(*budget), str(release))
         except (ValueError, TypeError, LookupError):
             raise LedgerError(
                 f"{path}, line {number}, is not an entry of a ledger; name another file, or "
@@ -213,43 +200,38 @@ def parsed(path: Path, descriptor: int) -> list[Entry]:
 
 
 @contextlib.contextmanager
-def opened(path: Path, flags: int) -> Iterator[int]:
-    """A regular file, not a link and not a device that forgets what is written."""
-    try:
-        descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
-    except FileNotFoundError:
-        raise LedgerError(f"there is no ledger {path}.") from None
-    except OSError as error:
-        link = path.is_symlink()
-        why = "is a link; name the file itself" if link else f"cannot be used: {error.strerror}"
-        raise LedgerError(f"the ledger {path} {why}.") from None
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise LedgerError(f"the ledger {path} is not a regular file; name one that keeps data.")
-        yield descriptor
-    finally:
-        os.close(descriptor)
+def locked(path: Path, flags: int, lock: int) -> Iterator[int]:
+    """The ledger until the end of the block. What is still empty then is removed, if it was made.
 
-
-@contextlib.contextmanager
-def locked(path: Path) -> Iterator[int]:
-    """The ledger, made if it is missing, for this process alone until the end of the block."""
+    It is a regular file, not a link and not a device that forgets what is written.
+    """
     while True:
-        if not path.parent.is_dir():
-            raise LedgerError(f"there is no folder {path.parent} for the ledger.")
+        try:
+            descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
+        except FileNotFoundError:
+            folder = f"folder {path.parent} for the ledger"
+            missing = f"ledger {path}" if path.parent.is_dir() else folder
+            raise LedgerError(f"there is no {missing}.") from None
+        except OSError as error:
+            link = path.is_symlink()
+            why = "is a link; name the file itself" if link else f"cannot be used: {error.strerror}"
+            raise LedgerError(f"the ledger {path} {why}.") from None
         there = False
-        with opened(path, os.O_RDWR | os.O_APPEND | os.O_CREAT) as descriptor:
-            fcntl.flock(descriptor, fcntl.LOCK_EX)
+        try:
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                why = "is not a regular file; name one that keeps data"
+                raise LedgerError(f"the ledger {path} {why}.")
+            fcntl.flock(descriptor, lock)
             with contextlib.suppress(FileNotFoundError):
                 there = os.path.samestat(os.fstat(descriptor), os.lstat(path))
             if not there:  # another process removed it, still empty, while this one waited
                 continue
-            try:
-                yield descriptor
-            finally:
-                if os.fstat(descriptor).st_size == 0:
-                    path.unlink(missing_ok=True)
+            yield descriptor
             return
+        finally:
+            if there and flags & os.O_CREAT and os.fstat(descriptor).st_size == 0:
+                path.unlink(missing_ok=True)
+            os.close(descriptor)
 
 
 def table(entries: Sequence[Entry]) -> str:
@@ -257,12 +239,12 @@ def table(entries: Sequence[Entry]) -> str:
     rows: list[tuple[str, ...]] = [("entry", "date", "dataset", "release", "epsilon", "delta")]
     for entry in entries:
         about = str(entry.entry), entry.date, entry.dataset, entry.release
-        rows.append((*about, *map(written, entry.spent)))
+        rows.append((*about, written(entry.epsilon), written(entry.delta)))
     sums: list[tuple[str, ...]] = [("dataset", "neighbors", "", "spent", "budget", "left")]
-    for name, account in accounts(entries).items():
-        parts = account.spent, account.budget, account.budget.minus(account.spent)
-        epsilons, deltas = (map(written, column) for column in zip(*parts, strict=True))
-        sums.append((name, account.neighbors, "epsilon", *epsilons))
+    for name, (neighbors, budget, spent) in accounts(entries).items():
+        columns = zip(spent, budget, budget.minus(spent), strict=True)
+        epsilons, deltas = (map(written, column) for column in columns)
+        sums.append((name, neighbors, "epsilon", *epsilons))
         sums.append(("", "", "delta", *deltas))
     return "\n".join([*aligned(rows), "", *aligned(sums)]) + "\n"
 

@@ -4,23 +4,20 @@ A receipt depends on the settings of a release, on the public list of items and 
 published; it says nothing else about the data.
 """
 
-import contextlib
 import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from decimal import Context, Decimal, Inexact
 from fractions import Fraction
 from math import ceil, exp
-from typing import Any, TypeAlias
+from typing import Any
 
 from dp_topk import __version__
 from dp_topk.mechanisms import Neighbors
 
-Noted: TypeAlias = dict[str, Any]  # an entry of a ledger, as a receipt has it
+from ._inputs import written
+from .ledger import Entry
 
 SOFTWARE = f"dp-topk {__version__}"
-
-EXACT = Context(prec=1000, traps=[Inexact])
 
 PENDING = "0" * 64  # stands for the digest of an output that has not been drawn yet
 
@@ -62,38 +59,36 @@ ALWAYS = (
 
 @dataclass(frozen=True)
 class Release:
-    """The settings of a release.
+    """The settings of a release."""
 
-    mechanism: a key of MECHANISMS.
-    epsilon: of the selection; `counts_epsilon` comes on top of it.
-    d: the number of items on the public list; None if there is none.
-    limit: how many of the most frequent items can come out where there is no list.
-    max_items: at most this many items of each user were counted; None if there is no such bound.
-    counted: whether users were counted here, from rows, or elsewhere by the person who ran this.
-    listed: whether the public items came as a list, or were declared to be public.
-    """
-
-    mechanism: str
+    mechanism: str  # a key of MECHANISMS
     k: int
-    epsilon: Fraction
-    delta: Fraction = Fraction(0)
-    counts_epsilon: Fraction | None = None
-    neighbors: Neighbors = "add-remove"
-    d: int | None = None
-    limit: int | None = None
-    max_items: int | None = None
-    counted: bool = True
-    listed: bool = True
+    epsilon: Fraction  # of the selection; counts_epsilon comes on top of it
+    delta: Fraction
+    counts_epsilon: Fraction | None
+    neighbors: Neighbors
+    limit: int | None  # how many of the most frequent items can come out, where there is no list
+    max_items: int | None  # at most this many items of each user were counted
+    counted: bool  # here, from rows, and not elsewhere by the person who ran this
+    listed: bool  # the public items came as a list, and were not declared to be public
+    d: int | None = None  # the number of items on the public list
 
     @property
     def total(self) -> Fraction:
         return self.epsilon + (self.counts_epsilon or 0)
 
     @property
+    def with_counts(self) -> bool:
+        return self.counts_epsilon is not None or self.mechanism == "histogram"
+
+    @property
     def summary(self) -> str:
         """One line, for a ledger."""
-        counts = ", with counts" if self.counts_epsilon or self.mechanism == "histogram" else ""
-        return f"{self.mechanism}, k = {self.k}{counts}"
+        return f"{self.mechanism}, k = {self.k}{', with counts' if self.with_counts else ''}"
+
+    @property
+    def means(self) -> str:
+        return MECHANISMS[self.mechanism] + COUNTS_AFTER * (self.counts_epsilon is not None)
 
     @property
     def in_words(self) -> str:
@@ -108,159 +103,131 @@ class Release:
 
     @property
     def protects(self) -> str:
-        items = f"at most {self.max_items} items"
-        if not self.max_items or self.counted:
-            kept = f", of which at most {self.max_items} were counted" if self.max_items else ""
-            items = f"any number of items{kept}"
+        items = "any number of items"
+        if self.max_items:
+            most = f"at most {self.max_items}"
+            items = f"{items}, of which {most} were counted" if self.counted else f"{most} items"
         return f"{PROTECTS[self.neighbors]}, with {items}"
 
     @property
     def assumptions(self) -> list[str]:
-        texts = []
-        if self.counted:
-            texts.append(
-                "A user was counted once for an item, and has one identifier. Somebody with "
-                "several is counted under each, and protected less."
-            )
-            if self.max_items:
-                texts.append(
-                    f"At most {self.max_items} items of each user were counted, chosen by a hash "
-                    "of that user's rows alone; counts are of what was kept. The number was chosen "
-                    "without looking at the data."
-                )
-        else:
-            bound = f", and has at most {self.max_items} items" if self.max_items else ""
-            texts.append(
-                "The counts were made elsewhere. Whoever ran this vouches that no user adds more "
-                f"than 1 to the count of an item{bound}."
-            )
-        if self.limit:
-            texts.append(
-                "No list of items was given. That fewer than k items were published means that no "
-                "further item was safe to name, not that there is none. The limit was chosen "
-                "without looking at the data."
-            )
-        elif self.listed:
-            texts.append("The list of items does not depend on the data.")
-        else:
-            texts.append("The items of the input are public knowledge. Whoever ran this says so.")
-        return [*texts, *ALWAYS]
+        bound = f", and has at most {self.max_items} items" if self.max_items else ""
+        said = {
+            "A user was counted once for an item, and has one identifier. Somebody with several is "
+            "counted under each, and protected less.": self.counted,
+            f"At most {self.max_items} items of each user were counted, chosen by a hash of that "
+            "user's rows alone; counts are of what was kept. The number was chosen without looking "
+            "at the data.": self.counted and self.max_items,
+            "The counts were made elsewhere. Whoever ran this vouches that no user adds more than "
+            f"1 to the count of an item{bound}.": not self.counted,
+            "No list of items was given. That fewer than k items were published means that no "
+            "further item was safe to name, not that there is none. The limit was chosen without "
+            "looking at the data.": self.limit,
+            "The list of items does not depend on the data.": self.listed,
+            "The items of the input are public knowledge. Whoever ran this says so.": (
+                not self.listed and not self.limit
+            ),
+        }
+        return [*(sentence for sentence, applies in said.items() if applies), *ALWAYS]
 
     def rendered(
-        self, registry: bool, output_format: str, sha256: str = PENDING, ledger: Noted | None = None
+        self, registry: bool, output_format: str, sha256: str = PENDING, entry: Entry | None = None
     ) -> bytes:
         """The receipt as JSON, which programs that expect YAML read as well."""
-        receipt = self.receipt(output_format, sha256, ledger)
-        return (
-            json.dumps(self.registry(receipt) if registry else receipt, indent=2).encode() + b"\n"
-        )
+        content = (self.registry if registry else self.receipt)(output_format, sha256, entry)
+        return json.dumps(content, default=written, indent=2).encode() + b"\n"
 
-    def receipt(self, output_format: str, sha256: str, ledger: Noted | None) -> dict[str, Any]:
+    def receipt(self, output_format: str, sha256: str, entry: Entry | None) -> dict[str, Any]:
         """What is promised, of which output, and under which assumptions."""
-        content: dict[str, Any] = {
-            "mechanism": MECHANISMS[self.mechanism] + (COUNTS_AFTER if self.counts_epsilon else ""),
+        content = {
+            "mechanism": self.means,
             "sampling": EXACTLY,
             "guarantee": f"{'(epsilon, delta)' if self.delta else 'epsilon'}-differential privacy",
             "in words": self.in_words,
-            "epsilon": written(self.total),
-            "delta": written(self.delta),
+            "epsilon": self.total,
+            "delta": self.delta,
+            "epsilon of the selection": self.counts_epsilon and self.epsilon,
+            "epsilon of the counts": self.counts_epsilon,
+            "neighbors": self.neighbors,
+            "protects": self.protects,
+            "k": self.k,
+            "limit": self.limit,
+            "d": self.d,
+            "max_items": self.max_items,
         }
-        if self.counts_epsilon:
-            content["epsilon of the selection"] = written(self.epsilon)
-            content["epsilon of the counts"] = written(self.counts_epsilon)
-        content |= {"neighbors": self.neighbors, "protects": self.protects, "k": self.k}
-        if self.limit:
-            content["limit"] = self.limit
-        else:
-            content["d"] = self.d
-        if self.max_items:
-            content["max_items"] = self.max_items
-        content |= {
-            "date": datetime.now(UTC).date().isoformat(),
+        content = {name: value for name, value in content.items() if value is not None}
+        return content | {
+            "date": today(),
             "output": {"format": output_format, "sha256": sha256},
-            "ledger": ledger,
+            "ledger": entry
+            and {"dataset": entry.dataset, "entry": entry.entry, "budget": entry.budget._asdict()},
             "software": SOFTWARE,
             "assumptions": self.assumptions,
         }
-        return content
 
-    def registry(self, receipt: dict[str, Any]) -> dict[str, Any]:
-        """The same in the form of the registry of deployments (opendp/deployments-registry-data).
+    def registry(self, output_format: str, sha256: str, entry: Entry | None) -> dict[str, Any]:
+        """A draft for the registry of deployments (opendp/deployments-registry-data).
 
-        Laid out as its records of September 2026 are. It is a draft: what only the publisher
-        knows is left to be filled in.
+        Laid out as its records of September 2026 are; what only the publisher knows is left open.
         """
-        ask, output, ledger = "To be filled in", receipt["output"], receipt["ledger"]
+        ask = "To be filled in"
         # Doubles end near 1e308; what is beyond is rounded up.
         parameters = {"epsilon": float(self.total) if self.total < 1e300 else ceil(self.total)}
         if self.delta:
             parameters["delta"] = float(max(self.delta, Fraction("1e-300")))
-        return {
-            "url_slug": "to-be-filled-in",
-            "status": "Draft",
-            "tier": 2,
-            "deployment": {
-                "basic": {
-                    "name": ask,
-                    "data_curators": [{"data_curator_name": ask, "data_curator_type": "Industry"}],
-                    "description": f"{'At most' if self.limit else 'The'} {self.k} most frequent "
-                    f"items{', with noisy counts' if 'counts' in self.summary else ''}.",
-                    "intended_use": ask,
-                    "data_product_type": "Summary statistics",
-                    "data_product_region": ask,
-                    "publication_date": receipt["date"],
-                },
-                "dp_variant": {
-                    "variant_name": "Approximate DP" if self.delta else "Pure DP",
-                    "data_domain": "Sets of items, one for each user.",
-                    "unprotected_quantities": "None."
-                    if self.limit
-                    else "The list of items that can come out, which is public.",
-                },
-                "privacy_loss": {
-                    "privacy_unit": "User-level",
-                    "privacy_unit_details": f"Neighbours differ by {receipt['protects']}.",
-                    "privacy_parameters": parameters,
-                    "privacy_parameters_details": f"Exactly: epsilon = {receipt['epsilon']}, "
-                    f"delta = {receipt['delta']}. {receipt['in words']}",
-                },
-                "deployment_model": {
-                    "model_name": "Central",
-                    "actors": "Whoever publishes this holds the data and draws; anybody may see "
-                    f"the output and the receipt. {' '.join(receipt['assumptions'])}",
-                    "release_type": "One release",
-                    "data_source_type": "Static",
-                    "access_type": "Non-interactive",
-                },
-                "accounting": {
-                    "post_processing": "None.",
-                    "composition": "Basic composition: epsilons and deltas add up. "
-                    + (
-                        f"Entry {ledger['entry']} of a ledger for the dataset "
-                        f"{ledger['dataset']!r}, whose budget is epsilon "
-                        f"{ledger['budget']['epsilon']} and delta {ledger['budget']['delta']}."
-                        if ledger
-                        else "No ledger was kept."
-                    ),
-                },
-                "implementation": {
-                    "preprocessing_and_hyperparameter_tuning": ask,
-                    "mechanisms": f"{receipt['mechanism']}. {EXACTLY} Software: {SOFTWARE}.",
-                    "justification": ask,
-                },
-                "administrative": {
-                    "sources": f"The output has the sha256 {output['sha256']} "
-                    f"(format {output['format']}).",
-                    "registry_authors": [ask],
-                },
+        public = "The list of items that can come out, which is public."
+        account = "No ledger was kept."
+        if entry:
+            account = f"Entry {entry.entry} of a ledger for the dataset {entry.dataset!r}, whose "
+            account += f"budget is {entry.budget}."
+        deployment = {
+            "basic": {
+                "name": ask,
+                "data_curators": [{"data_curator_name": ask, "data_curator_type": "Industry"}],
+                "description": f"{'At most' if self.limit else 'The'} {self.k} most frequent "
+                f"items{', with noisy counts' if self.with_counts else ''}.",
+                "intended_use": ask,
+                "data_product_type": "Summary statistics",
+                "data_product_region": ask,
+                "publication_date": today(),
+            },
+            "dp_variant": {
+                "variant_name": "Approximate DP" if self.delta else "Pure DP",
+                "data_domain": "Sets of items, one for each user.",
+                "unprotected_quantities": "None." if self.limit else public,
+            },
+            "privacy_loss": {
+                "privacy_unit": "User-level",
+                "privacy_unit_details": f"Neighbours differ by {self.protects}.",
+                "privacy_parameters": parameters,
+                "privacy_parameters_details": f"Exactly: epsilon = {written(self.total)}, "
+                f"delta = {written(self.delta)}. {self.in_words}",
+            },
+            "deployment_model": {
+                "model_name": "Central",
+                "actors": "Whoever publishes this holds the data and draws; anybody may see the "
+                f"output and the receipt. {' '.join(self.assumptions)}",
+                "release_type": "One release",
+                "data_source_type": "Static",
+                "access_type": "Non-interactive",
+            },
+            "accounting": {
+                "post_processing": "None.",
+                "composition": f"Basic composition: epsilons and deltas add up. {account}",
+            },
+            "implementation": {
+                "preprocessing_and_hyperparameter_tuning": ask,
+                "mechanisms": f"{self.means}. {EXACTLY} Software: {SOFTWARE}.",
+                "justification": ask,
+            },
+            "administrative": {
+                "sources": f"The output has the sha256 {sha256} (format {output_format}).",
+                "registry_authors": [ask],
             },
         }
+        draft = {"url_slug": "to-be-filled-in", "status": "Draft", "tier": 2}
+        return draft | {"deployment": deployment}
 
 
-def written(number: Fraction) -> str:
-    """A number in decimals if it has finitely many, and not too many, else as a ratio."""
-    with contextlib.suppress(Inexact):
-        decimal = EXACT.divide(Decimal(number.numerator), Decimal(number.denominator))
-        plain = f"{decimal:f}"
-        return plain if len(plain) <= 20 else str(decimal.normalize(EXACT)).lower()
-    return str(number)
+def today() -> str:
+    return datetime.now(UTC).date().isoformat()

@@ -103,8 +103,8 @@ def test_indices_come_out_where_numbers_went_in(make):
 
 
 def test_any_name_that_python_can_tell_from_others():
-    counts = {"a": 9, 7: 8, None: 5, ("b", 1): 6, 2.5: 7}
-    best = ["a", 7, 2.5, ("b", 1), None]
+    counts = {"a": 9, 7: 8, b"c": 5, ("b", 1): 6, 2.5: 7}
+    best = ["a", 7, 2.5, ("b", 1), b"c"]
     assert release.top_k(counts, 5, SURE) == best
     assert [row.item for row in release.noisy_top_k(counts, 5, SURE, max_items=5)] == best
 
@@ -138,6 +138,18 @@ REFUSED = {
         lambda: package("pandas").Series([3, 2], ["a", "a"]),
     ],
     "by a list or a mapping": [lambda: ([["a"], ["b"]], [3, 2])],
+    "an item without a name": [
+        lambda: {"a": 3, None: 2},
+        lambda: {"a": 3, float("nan"): 2},
+        lambda: package("pandas").Series([3, 2], ["a", package("pandas").NA]),
+        lambda: package("polars").DataFrame({"item": ["a", None], "users": [3, 2]}),
+        lambda: package("pyarrow").table({"item": ["a", None], "users": [3, 2]}),
+        lambda: (np.ma.array(["a", "b"], mask=[0, 1]), [3, 2]),
+    ],
+    "masked values": [
+        lambda: np.ma.array([3, 2], mask=[0, 1]),
+        lambda: (["a", "b"], np.ma.array([3, 2], mask=[0, 1])),
+    ],
 }
 CALLS = [
     lambda counts: release.top_k(counts, 2, 1),

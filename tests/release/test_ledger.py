@@ -292,7 +292,8 @@ def test_a_dry_run_spends_nothing(shop):
 
 def test_the_table(shop, capfd):
     main(CHARGED)
-    charge("ledger.jsonl", "na\x1bme\u202e", "1/3", "0.5", budget=(1, "0.5"), neighbors="swap")
+    name = "na\x1bme\u202e\udcff"
+    charge("ledger.jsonl", name, "1/3", "0.5", budget=(1, "0.5"), neighbors="swap")
     capfd.readouterr()
     main(["ledger", "ledger.jsonl"])
     output, errors = capfd.readouterr()
@@ -306,7 +307,7 @@ def test_the_table(shop, capfd):
         ["dataset", "neighbors", "spent", "budget", "left"],
         ["shop", "add-remove", "epsilon", "0.75", "1", "0.25"],
         ["delta", "0", "0.000001", "0.000001"],
-        ["na\\x1bme\\u202e", "swap", "epsilon", "1/3", "1", "2/3"],
+        ["na\\x1bme\\u202e\\udcff", "swap", "epsilon", "1/3", "1", "2/3"],
         ["delta", "0.5", "0.5", "0"],
     ]
     for arguments in (["ledger", "none.jsonl"], ["ledger", "counts.csv"]):
