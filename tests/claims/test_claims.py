@@ -80,18 +80,6 @@ def centres(dataset, k):
     return dict(zip(METRICS, errors, strict=True))
 
 
-def errors_of(trials):
-    """Quartiles of each cell, for trials that lie cell by cell."""
-    cells = trials.iloc[::TRIALS][["dataset", "mechanism", "epsilon", "k"]]
-    values = trials[list(METRICS)].to_numpy().reshape(-1, TRIALS, len(METRICS))
-    quartiles = np.quantile(values, [0.25, 0.5, 0.75], axis=1)
-    parts = [
-        cells.assign(metric=metric, q25=q25, median=median, q75=q75, trials=TRIALS)
-        for metric, (q25, median, q75) in zip(METRICS, quartiles.transpose(2, 0, 1), strict=True)
-    ]
-    return pd.concat(parts, ignore_index=True)
-
-
 class World:
     """Made-up results, and ways to change them."""
 
@@ -140,7 +128,7 @@ class World:
 
     def results(self, **changes):
         tables = vars(self) | changes
-        return Results(errors=errors_of(tables["trials"]), **tables)
+        return Results(**tables)
 
     def scale(self, mechanism, metric, factor, datasets=SIX, ks=KS):
         """Multiply errors (of at least 1) by a factor."""
@@ -474,7 +462,7 @@ def test_a_tie_at_0_is_no_win_even_if_the_trials_differ(world):
     results = world.results()
     cells = results.cells("joint", ["cdp_peel"], ["news"], ["k_relative"], corrected=False)
     assert cells.zero.all()
-    assert cells.ranks.all()
+    assert cells.significant.all()
     assert not (cells.win | cells.loss).any()
     assert (cells.ratio == 1).all()
     outcome = STATEMENTS["k-relative-below-cdp-peel"].judge(results)
@@ -502,7 +490,7 @@ def full_verdicts(true_results):
 
 
 def test_without_results_only_sizes_and_what_tests_show_are_checked(world):
-    table = statements.check_all(Results(world.datasets))
+    table = statements.check_all(Results(datasets=world.datasets))
     checked = set(table.loc[table["verdict"] != NOT_CHECKED, "claim"])
     sizes = {"range-of-sizes", *(f"size-of-{dataset}" for dataset in SIX)}
     assert checked == set(STATEMENTS) - JUDGED | sizes
@@ -592,7 +580,7 @@ def test_another_setting_than_the_paper_s_is_not_judged_by_its_statements(change
 
 def test_a_check_that_crashes_stops_the_run(world):
     results = world.results()
-    results.trials = results.trials.drop(columns="loss")
+    results.tables["trials"] = results.tables["trials"].drop(columns="loss")
     with pytest.raises(KeyError):
         statements.check_all(results)
 
@@ -611,10 +599,9 @@ def test_only_statements_about_running_times_depend_on_time(world, full_verdicts
 
 
 def write(world, folder):
-    tables, paths = vars(world) | {"errors": errors_of(world.trials)}, {}
-    for name in statements.TABLES:
-        paths[name] = folder / f"{name}.csv"
-        tables[name].to_csv(paths[name], index=False)
+    paths = {name: folder / f"{name}.csv" for name in statements.TABLES}
+    for name, path in paths.items():
+        getattr(world, name).to_csv(path, index=False)
     return paths
 
 
@@ -707,12 +694,13 @@ def test_the_page_of_claims_can_be_filtered_and_needs_nothing_else(true_results)
     assert "src=" not in text
 
 
-@pytest.mark.parametrize("form", [pages.claims_page, pages.as_markdown])
-def test_every_statement_and_every_word_can_be_linked_to(form, true_results):
-    found = Page(form(statements.check_all(true_results)))
+def test_every_statement_and_every_word_can_be_linked_to(true_results):
+    table = statements.check_all(true_results)
     targets = [*STATEMENTS, *map(pages.anchor, WORDS)]
-    assert [name for name in found.ids if name in targets] == targets
-    assert {link.removeprefix("#") for link in found.links} <= set(found.ids)
+    for text in (pages.claims_page(table), pages.as_markdown(table, true_results.tables["trials"])):
+        found = Page(text)
+        assert [name for name in found.ids if name in targets] == targets
+        assert {link.removeprefix("#") for link in found.links} <= set(found.ids)
 
 
 def test_the_page_of_datasets_says_what_the_counts_are(world, tmp_path):
@@ -730,11 +718,10 @@ def test_the_page_of_datasets_says_what_the_counts_are(world, tmp_path):
 # ---------------------------------------------------------------- the words
 
 
-def cells(a, b, datasets=None, k=None, significant=True, rivals=None):
-    """Cells with these medians; all that differ do so significantly, unless said otherwise."""
+def cells(a, b, datasets=None, k=None, rivals=None):
+    """Cells with these medians; all that differ do so significantly."""
     a, b = np.array(a, float), np.array(b, float)
-    n, significant = len(a), np.broadcast_to(significant, len(a))
-    zero = (a == 0) & (b == 0)
+    n = len(a)
     return Cells(
         rival=np.array(["rival"] * n if rivals is None else rivals),
         dataset=np.array(["one"] * n if datasets is None else datasets),
@@ -742,12 +729,7 @@ def cells(a, b, datasets=None, k=None, significant=True, rivals=None):
         k=np.arange(n) if k is None else np.array(k),
         a=a,
         b=b,
-        ratio=(b + 1) / (a + 1),
-        significant=significant & (a != b),
-        win=(a < b) & significant,
-        loss=(a > b) & significant,
-        zero=zero,
-        ranks=zero & False,
+        significant=a != b,
     )
 
 
@@ -889,6 +871,7 @@ def test_l_infinity_and_l1_decide_where_no_metric_is_named():
     assert found(linf=good, l1=good, k_relative=good) == HOLDS
     assert found(linf=good, l1=good, k_relative=(1, 0, 9)) == HOLDS
     assert found(linf=good, l1=good, k_relative=ties) == HOLDS
+    assert found(linf=good, l1=good) == HOLDS  # all k-relative errors are ties at 0, and left out
     assert found(linf=good, l1=good, k_relative=(1, 1, 8)) == PARTLY
     assert found(linf=good, l1=bad, k_relative=good) == PARTLY
     assert found(linf=bad, l1=bad, k_relative=good) == DOES_NOT_HOLD
@@ -981,5 +964,5 @@ def test_the_agreement_table_has_the_losses_of_both_samplers(tmp_path):
     }
     assert set(table["loss"]) == {0, 4, 8}
     tiny = pd.DataFrame([{"dataset": "tiny", "title": "Tiny", "status": "real", "d": 33}])
-    results = Results(tiny, agreement=table)
+    results = Results(datasets=tiny, agreement=table)
     assert STATEMENTS["same-distribution-as-algorithm-1"].judge(results).verdict == HOLDS

@@ -8,6 +8,7 @@ A statement that does not hold is a finding, and is written down like any other.
 crashes is a defect, and stops the run. What a run has no data for is "not checked".
 """
 
+import contextlib
 import csv
 import re
 from dataclasses import dataclass
@@ -16,14 +17,15 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from workflow.scripts.claims import checks, words
+from workflow.scripts.claims import words
+from workflow.scripts.claims.checks import CHECKS, check
 from workflow.scripts.claims.evidence import METRICS, NotChecked, Outcome, Results, short
 from workflow.scripts.claims.pages import as_markdown
 from workflow.scripts.claims.words import BANDS, COUNTED, DOES_NOT_HOLD, GROUPS, HOLDS, NOT_CHECKED
 from workflow.scripts.common import intact, written
 
 TABLE = Path(__file__).parents[2] / "statements.csv"
-TABLES = ("datasets", "errors", "trials", "timing", "gaps", "agreement")  # that are judged
+TABLES = ("datasets", "trials", "timing", "gaps", "agreement")  # that are judged
 REFUTED = "refuted by "
 COLUMNS = (
     *("claim", "section", "place", "statement", "verdict", "found", "details", "criterion"),
@@ -53,6 +55,11 @@ class Statement:
         return self.judged_by.removeprefix(REFUTED) if "::" in self.judged_by else ""
 
     @property
+    def how(self):
+        """What the verdict rests on."""
+        return self.test or self.criterion
+
+    @property
     def all_words(self):
         return [w for w in self.words.split(", ") if w] + ["shown by a test"] * bool(self.test)
 
@@ -60,19 +67,13 @@ class Statement:
         if self.test:
             refuted = self.judged_by.startswith(REFUTED)
             return Outcome(DOES_NOT_HOLD if refuted else HOLDS, self.criterion or "as stated")
-        name, arguments = re.fullmatch(r"(\w+)(?:\((.*)\))?", self.judged_by).groups()
-        arguments = arguments.split(", ") if arguments else []
-        if name == "parts":
-            return all_parts([STATEMENTS[part].judge(results) for part in arguments])
-        return getattr(checks, name)(results, *arguments)
-
-    @property
-    def how(self):
-        """What the verdict rests on."""
-        return self.test or self.criterion
+        name, _, arguments = self.judged_by.rstrip(")").partition("(")
+        return CHECKS[name](results, *filter(None, arguments.split(", ")))
 
 
-def all_parts(outcomes):
+@check
+def parts(results, *ids):
+    outcomes = [STATEMENTS[part].judge(results) for part in ids]
     verdicts = [one.verdict for one in outcomes]
     found = words.verdict(set(verdicts) == {HOLDS}, verdicts.count(DOES_NOT_HOLD) <= 1)
     datasets = dict.fromkeys(name for one in outcomes for name in one.datasets)
@@ -81,6 +82,17 @@ def all_parts(outcomes):
 
 class Comparison(Statement):
     """A statement that one mechanism is better than others, judged by a word."""
+
+    @property
+    def how(self):
+        metric = METRICS.get(self.metric, "each metric")
+        return f"{self.mechanisms}; {metric}; datasets: {self.datasets}; k: {self.ks}"
+
+    @property
+    def all_words(self):
+        bands = [f"{name} k" for name in ("small", "moderate", "not large") if name in self.ks]
+        groups = ["large and small"] * self.datasets.startswith(("large", "small"))
+        return [self.words, *["no metric named"] * (self.metric == "each"), *bands, *groups]
 
     @property
     def sides(self):
@@ -96,30 +108,27 @@ class Comparison(Statement):
         found = self.verdict(cells)
         if found == NOT_CHECKED:
             raise NotChecked("All medians are 0, so there is nothing to compare.")
-        texts, readings = [self.found(results, cells)], []
+        texts, others, readings = [self.found(results, cells)], {}, []
         for other_ks in or_ks:
             other = self.verdict(self.cells(results, datasets, BANDS[other_ks][0]))
             texts.append(f"{found} if k is {ks}, {other} if k is {other_ks}")
             found = found if found == other else words.PARTLY
-        others = {}
         if not or_ks:
-            if self.ties != COUNTED:
+            if not self.counts_ties:
                 others["ties at 0 are left out"] = self.verdict(cells.told)
             readings += [("every cell is tested at 5 % by itself", datasets, band, False)]
             readings += [(f"k is from {a} to {b}", datasets, (a, b)) for a, b in bands]
         readings += [("large and small go by the number of items", other, band) for other in groups]
         for name, *reading in readings:
-            try:
+            with contextlib.suppress(NotChecked):  # the run may have less than a reading needs
                 others[name] = self.verdict(self.cells(results, *reading))
-            except NotChecked:
-                continue  # the run has less than this reading needs
         changed = {name: one for name, one in others.items() if one not in (found, NOT_CHECKED)}
         texts += [f"fragile: {one} if {name}" for name, one in changed.items()]
         return Outcome(found, "; ".join(texts), datasets, self.details(results, cells))
 
     @property
-    def ties(self):
-        return words.WORDS[self.words]["ties"]
+    def counts_ties(self):
+        return words.WORDS[self.words]["ties"] == COUNTED
 
     def cells(self, results, datasets, band, corrected=True):
         metrics = list(METRICS) if self.metric == "each" else [self.metric]
@@ -133,32 +142,25 @@ class Comparison(Statement):
 
     def verdict(self, cells):
         """ℓ∞ and ℓ1 decide where no metric is named; k-relative error must not contradict them."""
-        parts = cells.by("metric")
-        verdicts = {metric: words.judged(self.words, part) for metric, part in parts.items()}
-        weak = parts["k_relative"] if len(parts) > 1 else cells[:0]
-        fails = len(weak) and verdicts.pop("k_relative") == DOES_NOT_HOLD
-        contradicts = fails and 0 < weak.loss.sum() >= weak.win.sum()
-        told = {one for one in verdicts.values() if one != NOT_CHECKED}
+        by_metric, weak = cells.by("metric"), cells[:0]
+        if self.metric == "each":
+            weak = by_metric.pop("k_relative", weak)
+        told = {words.judged(self.words, part) for part in by_metric.values()} - {NOT_CHECKED}
+        contradicts = 0 < weak.loss.sum() >= weak.win.sum() and (
+            words.judged(self.words, weak) == DOES_NOT_HOLD
+        )
         mixed = len(told) == 2 or (contradicts and told == {HOLDS})
         return words.PARTLY if mixed else words.worst(told)
 
-    @property
-    def how(self):
-        metric = METRICS.get(self.metric, "each metric")
-        return f"{self.mechanisms}; {metric}; datasets: {self.datasets}; k: {self.ks}"
-
-    @property
-    def all_words(self):
-        bands = [f"{name} k" for name in ("small", "moderate", "not large") if name in self.ks]
-        groups = ["large and small"] * self.datasets.startswith(("large", "small"))
-        return [self.words, *["no metric named"] * (self.metric == "each"), *bands, *groups]
+    def told(self, cells):
+        """The cells that are judged."""
+        return cells if self.counts_ties else cells.told
 
     def score(self, cells):
         """'12–3 of 20 and 5 ties at 0': the cells won and lost."""
-        told = cells if self.ties == COUNTED else cells.told
-        n, verb = cells.zero.sum(), ", of which" if self.ties == COUNTED else " and"
-        text = f"{told.win.sum()}–{told.loss.sum()} of {len(told)}"
-        return text + f"{verb} {n} tie{'s' * bool(n > 1)} at 0" * bool(n)
+        ties, verb = cells.zero.sum(), ", of which" if self.counts_ties else " and"
+        tied = f"{verb} {ties} tie{'s' * bool(ties > 1)} at 0" * bool(ties)
+        return won_and_lost(self.told(cells)) + tied
 
     def found(self, results, cells):
         """The numbers that decide, in each metric."""
@@ -194,19 +196,19 @@ class Comparison(Statement):
         """For each metric: cells won and lost on each dataset and against each rival, ratios."""
         texts = []
         for metric, part in cells.by("metric").items():
-            told = part if self.ties == COUNTED else part.told
+            told = self.told(part)
             each = {results.title(d): told[told.dataset == d] for d in part.by("dataset")}
             if len(self.sides[1]) > 1:
                 each |= {results.label(rival): p for rival, p in told.by("rival").items()}
-            scores = [
-                f"{name} {p.win.sum()}–{p.loss.sum()} of {len(p)}" for name, p in each.items()
-            ]
-            texts.append(
-                f"{METRICS[metric]}: {', '.join(scores)}; mean ratio {short(told.mean_ratio)}"
-            )
-            differ = part.ranks.sum()
-            texts[-1] += f"; {differ} of the ties at 0 differ by ranks" * bool(differ)
+            scores = ", ".join(f"{name} {won_and_lost(p)}" for name, p in each.items())
+            text = f"{METRICS[metric]}: {scores}; mean ratio {short(told.mean_ratio)}"
+            differ = (part.zero & part.significant).sum()
+            texts.append(text + f"; {differ} of the ties at 0 differ by ranks" * bool(differ))
         return " / ".join(texts)
+
+
+def won_and_lost(cells):
+    return f"{cells.win.sum()}–{cells.loss.sum()} of {len(cells)}"
 
 
 def read(path=TABLE):
@@ -242,9 +244,8 @@ def write_claims(csv, md, **given):
     """Write the verdicts on a run; `given` are the paths of its tables, and its setting."""
     for name in TABLES:  # a dataset may well be called nan
         given[name] = pd.read_csv(intact(given[name]), keep_default_na=False, na_values=[""])
-    results = Results(**given)
-    table = check_all(results)
+    table = check_all(Results(**given))
     with written(csv) as file:
         table.to_csv(file, index=False, lineterminator="\n")
     with written(md) as file:
-        file.write(as_markdown(table, results.trials))
+        file.write(as_markdown(table, given["trials"]))

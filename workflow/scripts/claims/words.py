@@ -16,13 +16,14 @@ VERDICTS = (HOLDS, PARTLY, DOES_NOT_HOLD, NOT_COMPARABLE, NOT_CHECKED)
 
 # Ranges of k, ends included: as judged, then other readings, which must not change a verdict.
 ALL_K = (1, 10**9)
+LOW = (1, 45)  # those of figure 7
 BANDS = {
     "all": (ALL_K,),
     "small": ((1, 30), (1, 15), (1, 45)),
     "moderate": ((31, 100), (31, 65), (31, 125)),
     "not large": ((1, 100), (1, 65), (1, 125)),
     "not small": ((31, 10**9), (46, 10**9)),
-    "low": ((1, 45),),
+    "low": (LOW,),
 }
 SIX = ("books", "foods", "games", "movies", "news", "tweets")
 LARGE, SMALL = ("books", "movies", "news", "tweets"), ("foods", "games")
@@ -43,10 +44,13 @@ def verdict(holds, partly=False):
 
 
 class Cells:
-    """A table of cells: columns as arrays. `evidence.Results.cells` says which there are."""
+    """Columns of cells; words.csv says what a cell is, and what is won."""
 
-    def __init__(self, **columns):
-        vars(self).update(columns)
+    def __init__(self, rival, dataset, metric, k, a, b, significant, **named):
+        """The medians are a and b; `significant` that the ranks of the trials differ."""
+        self.rival, self.dataset, self.metric, self.k = rival, dataset, metric, k
+        self.a, self.b, self.significant = a, b, significant
+        vars(self).update(named)
 
     def __len__(self):
         return len(self.k)
@@ -59,6 +63,10 @@ class Cells:
         values = getattr(self, column)
         return {value: self[values == value] for value in dict.fromkeys(values.tolist())}
 
+    win = property(lambda self: (self.a < self.b) & self.significant)
+    loss = property(lambda self: (self.a > self.b) & self.significant)
+    zero = property(lambda self: (self.a == 0) & (self.b == 0))  # a tie at 0
+    ratio = property(lambda self: (self.b + 1) / (self.a + 1))
     parts = property(lambda self: list(self.by("dataset").values()))
     told = property(lambda self: self[~self.zero])
     won = property(lambda self: self.win.mean() if len(self) else 0.0)
