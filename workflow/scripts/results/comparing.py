@@ -63,14 +63,7 @@ def distribution_test(a, b):
 
 def binomial_tail(successes, n, probability):
     """The chance of at least `successes` in `n` independent tries."""
-    hit, miss = math.log(probability), math.log1p(-probability)
-    return sum(
-        math.exp(
-            math.lgamma(n + 1)
-            - math.lgamma(i + 1)
-            - math.lgamma(n - i + 1)
-            + i * hit
-            + (n - i) * miss
-        )
-        for i in range(successes, n + 1)
-    )
+    i = np.arange(n)
+    ratios = (n - i) / (i + 1) * probability / (1 - probability)  # of each chance to the last
+    logs = n * math.log1p(-probability) + np.cumsum(np.log([1, *ratios]))
+    return np.exp(logs[successes:]).sum()

@@ -12,7 +12,7 @@ import numpy as np
 from dp_topk import mechanisms
 from workflow.scripts.common import InputError
 from workflow.scripts.data.profiles import read_profile
-from workflow.scripts.results.tables import CELL, QUARTILES, summarised, write_table
+from workflow.scripts.results.tables import CELL, write_quartiles, write_table
 from workflow.scripts.trials.cells import generator
 
 # A call that takes longer than this is timed FEW times: what disturbs a call for milliseconds
@@ -21,10 +21,14 @@ LONG = 0.25
 FEW = 2
 
 
-def seconds_of_select(mechanism, counts, k, rng, **privacy):
-    """Seconds that one call takes."""
+def seconds_of_select(name, where, counts, k, rng, *, mechanism, epsilon, **setting):
+    """Seconds that one call takes; its mechanism may be called otherwise in the config."""
+    select = mechanisms.get(mechanism).select
     start = time.perf_counter()
-    mechanism.select(counts, k, rng=rng, **privacy)
+    try:
+        select(counts, k, rng=rng, epsilon=float(epsilon), **setting)
+    except (ValueError, mechanisms.Unavailable) as error:
+        raise InputError(f"timing {name} on {where}: {error}") from None
     return time.perf_counter() - start
 
 
@@ -42,7 +46,8 @@ def time_mechanisms(counts, dataset, ks_of, trials, epsilon, seed, settings):
         for call in range(trials + 1):
             for name in [name for name in timed if timed[name] < wanted[name]]:
                 rng = generator(seed, dataset, name, epsilon, k, "timing", call)
-                seconds = _timed(name, dataset, counts, k, epsilon, rng, settings[name])
+                given = {"epsilon": epsilon, **settings[name]}
+                seconds = seconds_of_select(name, dataset, counts, k, rng, **given)
                 is_long = seconds > LONG
                 if is_long:
                     wanted[name] = min(FEW, trials)
@@ -53,17 +58,8 @@ def time_mechanisms(counts, dataset, ks_of, trials, epsilon, seed, settings):
         print(f"k = {k}: {', '.join(timed)}", flush=True)
 
 
-def _timed(name, dataset, counts, k, epsilon, rng, setting):
-    given = dict(setting)
-    mechanism = mechanisms.get(given.pop("mechanism"))
-    try:
-        return seconds_of_select(mechanism, counts, k, rng, epsilon=float(epsilon), **given)
-    except (ValueError, mechanisms.Unavailable) as error:
-        raise InputError(f"timing {name} on {dataset}: {error}") from None
-
-
 def write_timing(counts, facts, *, timing, summary, **what):
     """Time the mechanisms on the profile `counts`; write a row per call, and the quartiles."""
     calls = list(time_mechanisms(np.repeat(*read_profile(counts, facts)), **what))
     write_table(timing, [*CELL, "trial", "seconds"], calls)
-    write_table(summary, [*CELL, *QUARTILES, "trials"], summarised(calls, by=len(CELL), value=-1))
+    write_quartiles(summary, CELL, calls, "trials")

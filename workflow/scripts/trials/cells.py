@@ -83,19 +83,13 @@ def read_cells(cells, missing, ks, trials):
     A file that does not hold what it should is refused by name.
     """
     reasons = {int(k): reason for _, k, reason in _read(missing, MISSING)}
-    rows = {k: [] for k in ks if k not in reasons}
-    try:
-        for row in _read(cells, HEADER):
-            rows[int(row[1])].append(row)
-        whole = all([int(row[2]) for row in each] == list(trials) for each in rows.values())
-    except (KeyError, ValueError):
-        whole = False
-    if not whole:
+    ran, rows, size = [k for k in ks if k not in reasons], _read(cells, HEADER), len(trials)
+    if [row[1:3] for row in rows] != [[str(k), str(trial)] for k in ran for trial in trials]:
         raise InputError(
             f"{cells} does not hold the trials {trials[0]} to {trials[-1]} of each k (cut short "
             "or altered): delete it and run again"
         )
-    return rows, reasons
+    return {k: rows[i * size : (i + 1) * size] for i, k in enumerate(ran)}, reasons
 
 
 def _read(path, header):
