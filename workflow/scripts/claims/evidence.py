@@ -13,6 +13,7 @@ from workflow.scripts.results.comparing import LEVEL, holm, rank_z, two_sided
 
 METRICS = {"linf": "ℓ∞", "l1": "ℓ1", "k_relative": "k-relative"}
 PEELING = ("pnf_peel", "cdp_peel")
+COLUMNS = ("rival", "dataset", "metric", "k", "a", "b")  # of cells; a and b are medians
 
 
 class NotChecked(Exception):
@@ -113,7 +114,8 @@ class Results:
         if without:
             raise NotChecked(f"This run has no k from {band[0]} to {band[1]} on {listed(without)}.")
         *columns, chance = map(np.array, zip(*rows, strict=True))
-        return Cells(*columns, holm(chance) if corrected else chance <= LEVEL)
+        significant = holm(chance) if corrected else chance <= LEVEL
+        return Cells(**dict(zip(COLUMNS, columns, strict=True)), significant=significant)
 
     def _all_k(self, this, rival, dataset, metric):
         """Rows (k, medians, chance of such ranks)."""

@@ -11,8 +11,8 @@ crashes is a defect, and stops the run. What a run has no data for is "not check
 import contextlib
 import csv
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -33,21 +33,14 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
-class Statement:
-    """A row of statements.csv."""
+class Statement(SimpleNamespace):
+    """A row of statements.csv, by the names of its columns.
 
-    id: str
-    section: str
-    place: str
-    statement: str
-    mechanisms: str  # "joint vs pnf_peel, cdp_peel"
-    datasets: str  # a group, or "four of six": there rather than elsewhere
-    metric: str  # or "each": none is named
-    ks: str  # a band, or "moderate of all", or "moderate or not large": two equally good readings
-    words: str
-    judged_by: str
-    criterion: str
+    mechanisms: "joint vs pnf_peel, cdp_peel".
+    datasets: a group, or "four of six": there rather than elsewhere.
+    metric: or "each", where none is named.
+    ks: a band, or "moderate of all", or "moderate or not large": two equally good readings.
+    """
 
     @property
     def test(self):
@@ -101,30 +94,34 @@ class Comparison(Statement):
 
     def judge(self, results):
         """Judge it, then see whether another reading gives another verdict."""
-        datasets, *groups = GROUPS[self.datasets.split(" of ")[-1]]
+        groups = GROUPS[self.datasets.split(" of ")[-1]]
         ks, *or_ks = self.ks.split(" of ")[-1].split(" or ")
-        band, *bands = BANDS[ks]
-        cells = self.cells(results, datasets, band)
-        found = self.verdict(cells)
+        cells = self.cells(results, groups[0], BANDS[ks][0])
+        found, texts = self.verdict(cells), [self.found(results, cells)]
         if found == NOT_CHECKED:
             raise NotChecked("All medians are 0, so there is nothing to compare.")
-        texts, others, readings = [self.found(results, cells)], {}, []
-        for other_ks in or_ks:
-            other = self.verdict(self.cells(results, datasets, BANDS[other_ks][0]))
-            texts.append(f"{found} if k is {ks}, {other} if k is {other_ks}")
+        if or_ks:
+            other = self.verdict(self.cells(results, groups[0], BANDS[or_ks[0]][0]))
+            texts.append(f"{found} if k is {ks}, {other} if k is {or_ks[0]}")
             found = found if found == other else words.PARTLY
-        if not or_ks:
-            if not self.counts_ties:
-                others["ties at 0 are left out"] = self.verdict(cells.told)
-            readings += [("every cell is tested at 5 % by itself", datasets, band, False)]
-            readings += [(f"k is from {a} to {b}", datasets, (a, b)) for a, b in bands]
-        readings += [("large and small go by the number of items", other, band) for other in groups]
+        else:
+            for name, other in self.other_readings(results, cells, groups, BANDS[ks]):
+                texts += [f"fragile: {other} if {name}"] * (other not in (found, NOT_CHECKED))
+        return Outcome(found, "; ".join(texts), groups[0], self.details(results, cells))
+
+    def other_readings(self, results, cells, groups, bands):
+        """Yield what is read otherwise, and the verdict then."""
+        (datasets, *groups), (band, *bands) = groups, bands
+        if not self.counts_ties:
+            yield "ties at 0 are left out", self.verdict(cells.told)
+        readings = [
+            ("every cell is tested at 5 % by itself", datasets, band, False),
+            *((f"k is from {a} to {b}", datasets, (a, b)) for a, b in bands),
+            *(("large and small go by the number of items", other, band) for other in groups),
+        ]
         for name, *reading in readings:
             with contextlib.suppress(NotChecked):  # the run may have less than a reading needs
-                others[name] = self.verdict(self.cells(results, *reading))
-        changed = {name: one for name, one in others.items() if one not in (found, NOT_CHECKED)}
-        texts += [f"fragile: {one} if {name}" for name, one in changed.items()]
-        return Outcome(found, "; ".join(texts), datasets, self.details(results, cells))
+                yield name, self.verdict(self.cells(results, *reading))
 
     @property
     def counts_ties(self):

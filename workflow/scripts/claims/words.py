@@ -7,6 +7,7 @@ cells, which `evidence.Results.cells` makes.
 
 import csv
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -43,14 +44,8 @@ def verdict(holds, partly=False):
     return HOLDS if holds else PARTLY if partly else DOES_NOT_HOLD
 
 
-class Cells:
-    """Columns of cells; words.csv says what a cell is, and what is won."""
-
-    def __init__(self, rival, dataset, metric, k, a, b, significant, **named):
-        """The medians are a and b; `significant` that the ranks of the trials differ."""
-        self.rival, self.dataset, self.metric, self.k = rival, dataset, metric, k
-        self.a, self.b, self.significant = a, b, significant
-        vars(self).update(named)
+class Cells(SimpleNamespace):
+    """Columns of cells, which `evidence.Results.cells` makes: arrays of equal length."""
 
     def __len__(self):
         return len(self.k)
