@@ -823,25 +823,25 @@ def of_ratios(*ratios):
 
 
 def test_much_and_slightly():
-    assert words.much(of_ratios(4, 4, 1.1)) == HOLDS
-    assert words.much(of_ratios(3, 1.1, 1.1)) == PARTLY
-    assert words.much(of_ratios(1.2, 1.2)) == DOES_NOT_HOLD
-    assert words.slightly(of_ratios(1.4)) == HOLDS
-    assert words.slightly(of_ratios(1.6)) == PARTLY
-    assert words.slightly(of_ratios(1.01)) == PARTLY
-    assert words.slightly(of_ratios(0.9)) == DOES_NOT_HOLD
+    assert words.judged("much", of_ratios(4, 4, 1.1)) == HOLDS
+    assert words.judged("much", of_ratios(3, 1.1, 1.1)) == PARTLY
+    assert words.judged("much", of_ratios(1.2, 1.2)) == DOES_NOT_HOLD
+    assert words.judged("slightly", of_ratios(1.4)) == HOLDS
+    assert words.judged("slightly", of_ratios(1.6)) == PARTLY
+    assert words.judged("slightly", of_ratios(1.01)) == PARTLY
+    assert words.judged("slightly", of_ratios(0.9)) == DOES_NOT_HOLD
 
 
 def test_matches():
     def alike(same, better, worse):
         return cells([9] * (same + better + worse), [10] * same + [19] * better + [4] * worse)
 
-    assert words.matches(alike(80, 0, 20)) == HOLDS
-    assert words.matches(alike(50, 30, 20)) == PARTLY
-    assert words.matches(alike(79, 0, 21)) == DOES_NOT_HOLD
-    assert words.matches(alike(10, 90, 0)) == PARTLY  # better than a match
-    assert words.matches(alike(40, 59, 1)) == DOES_NOT_HOLD
-    assert words.matches(cells([1, 200], [200, 1])) == DOES_NOT_HOLD  # opposite extremes
+    assert words.judged("matches", alike(80, 0, 20)) == HOLDS
+    assert words.judged("matches", alike(50, 30, 20)) == PARTLY
+    assert words.judged("matches", alike(79, 0, 21)) == DOES_NOT_HOLD
+    assert words.judged("matches", alike(10, 90, 0)) == PARTLY  # better than a match
+    assert words.judged("matches", alike(40, 59, 1)) == DOES_NOT_HOLD
+    assert words.judged("matches", cells([1, 200], [200, 1])) == DOES_NOT_HOLD  # opposite extremes
 
 
 def test_the_last_k_won():
@@ -850,9 +850,9 @@ def test_the_last_k_won():
         return cells(a, [2] * 16, ["one"] * 8 + ["two"] * 8, [*range(5, 85, 10)] * 2)
 
     assert words.last_wins(of_wins(3, 0)) == {"one": 25, "two": 0}
-    assert words.only_to_30(of_wins(2, 5)) == HOLDS  # 15 and 45
-    assert words.only_to_30(of_wins(2, 6)) == PARTLY
-    assert words.only_to_30(of_wins(1, 6)) == DOES_NOT_HOLD
+    assert words.judged("only to about 30", of_wins(2, 5)) == HOLDS  # 15 and 45
+    assert words.judged("only to about 30", of_wins(2, 6)) == PARTLY
+    assert words.judged("only to about 30", of_wins(1, 6)) == DOES_NOT_HOLD
 
 
 def test_l_infinity_and_l1_decide_where_no_metric_is_named():

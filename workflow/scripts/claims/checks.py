@@ -99,7 +99,7 @@ def gaps_are_larger_on_four(results):
     results.require(SIX)
     medians = gaps[gaps["k"] <= 200].groupby("dataset")["gap"].median().reindex(SIX)
     found = f"median gaps {results.named(medians, '{:,.0f}'.format)}"
-    return Outcome(words.ordered(medians), found, SIX)
+    return Outcome(verdict(*words.ordered(medians)), found, SIX)
 
 
 def logs_above_zero(results, rival):
@@ -310,7 +310,7 @@ def indistinguishable_on_the_others(results):
         raise NotChecked("All errors are essentially zero on every dataset.")
     cells = results.cells("joint", ["pnf_joint"], others, ["linf"], LOW)
     found = f"{cells.significant.sum()} of {len(cells)} differ, {cells.matching.mean():.0%} match"
-    return Outcome(words.not_different(cells), found, others)
+    return Outcome(words.judged("not different", cells), found, others)
 
 
 @check

@@ -181,7 +181,7 @@ class Comparison(Statement):
             "much": f"{text}, mean ratio {short(cells.told.mean_ratio)}",
             "slightly": f"{ratios}; {text}",
             "strongest": f"{words.lost_to_some(cells):.0%} lost to a rival, {text}",
-            "matches": f"{alike}, {(cells.ratio < 1 / words.BAND).mean():.0%} are worse; {text}",
+            "matches": f"{alike}, {cells.worse.mean():.0%} are worse; {text}",
             "not different": f"{cells.significant.sum()} of {len(cells)} differ, {alike}",
             "wide range of k": f"k won: {results.named(wins)}",
             "only to about 30": f"last k won: {results.named(words.last_wins(cells))}; {text}",
