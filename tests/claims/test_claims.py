@@ -1,5 +1,6 @@
 """Statements are judged on made-up results in which they are true, false, or true in part."""
 
+import functools
 import html.parser
 import itertools
 import math
@@ -127,27 +128,7 @@ class World:
         return twin
 
     def results(self, **changes):
-        tables = vars(self) | changes
-        return Results(**tables)
-
-    def scale(self, mechanism, metric, factor, datasets=SIX, ks=KS):
-        """Multiply errors (of at least 1) by a factor."""
-        t = self.trials
-        rows = (t["mechanism"] == mechanism) & t["dataset"].isin(datasets) & t["k"].isin(ks)
-        t.loc[rows, metric] = np.maximum(t.loc[rows, metric], 1) * factor
-
-    def put(self, mechanism, metric, centre, datasets=SIX):
-        """Set errors by a function of k, the same in all trials."""
-        t = self.trials
-        rows = (t["mechanism"] == mechanism) & t["dataset"].isin(datasets)
-        t.loc[rows, metric] = [float(centre(k)) for k in t.loc[rows, "k"]]
-
-    def size(self, d, *datasets):
-        self.datasets.loc[self.datasets["dataset"].isin(datasets), "d"] = d
-
-    def time(self, mechanism, seconds, ks=KS):
-        rows = (self.timing["mechanism"] == mechanism) & self.timing["k"].isin(ks)
-        self.timing.loc[rows, "median"] = [float(seconds(k)) for k in self.timing.loc[rows, "k"]]
+        return Results(**(vars(self) | changes))
 
     def drop(self, **values):
         """Leave out all trials with these values."""
@@ -173,36 +154,55 @@ def world(true_world):
 # ---------------------------------------------------------------- changes of that world
 
 
-def worse(metric, mechanism="joint", factor=1e6, **where):
-    return lambda world: world.scale(mechanism, metric, factor, **where)
+def worse(metric, mechanism="joint", factor=1e6, datasets=SIX, ks=KS):
+    """Errors (of at least 1) are multiplied by a factor."""
+
+    def change(world):
+        t = world.trials
+        rows = (t["mechanism"] == mechanism) & t["dataset"].isin(datasets) & t["k"].isin(ks)
+        t.loc[rows, metric] = np.maximum(t.loc[rows, metric], 1) * factor
+
+    return change
 
 
-def resized(d, *datasets):
-    return lambda world: world.size(d, *datasets)
+def put(mechanisms, metric, centre, datasets=SIX):
+    """Errors are a function of k, the same in all trials."""
+
+    def change(world):
+        t = world.trials
+        rows = t["mechanism"].isin(mechanisms) & t["dataset"].isin(datasets)
+        t.loc[rows, metric] = [float(centre(k)) for k in t.loc[rows, "k"]]
+
+    return change
+
+
+def changed(table, column, value, *datasets):
+    def change(world):
+        rows = getattr(world, table)["dataset"].isin(datasets)
+        getattr(world, table).loc[rows, column] = value
+
+    return change
+
+
+resized = functools.partial(changed, "datasets", "d")
+changed_gaps = functools.partial(changed, "gaps", "gap")
+
+
+def changed_times(mechanism, seconds):
+    def change(world):
+        rows = world.timing["mechanism"] == mechanism
+        world.timing.loc[rows, "median"] = [float(seconds(k)) for k in world.timing.loc[rows, "k"]]
+
+    return change
 
 
 def all_metrics(mechanism, factor, **where):
     return each(*(worse(metric, mechanism, factor, **where) for metric in MEASURES))
 
 
-def changed_gaps(gap, *datasets):
-    def change(world):
-        world.gaps.loc[world.gaps["dataset"].isin(datasets), "gap"] = gap
-
-    return change
-
-
-def changed_times(mechanism, seconds):
-    return lambda world: world.time(mechanism, seconds)
-
-
 def halved_losses(world):
     rows = world.agreement["mechanism"] == "joint"
     world.agreement.loc[rows, "loss"] //= 2
-
-
-def put(mechanisms, metric, centre, datasets=SIX):
-    return each(*(lambda world, m=m: world.put(m, metric, centre, datasets) for m in mechanisms))
 
 
 def each(*changes):
@@ -458,7 +458,7 @@ def test_a_tie_at_0_is_no_win_even_if_the_trials_differ(world):
     rows = (world.trials["dataset"] == "news") & (world.trials["mechanism"] == "cdp_peel")
     world.trials.loc[rows, "k_relative"] = 0.0
     world.trials.loc[rows & (world.trials["trial"] > 0.6 * TRIALS), "k_relative"] = 100
-    world.put("joint", "k_relative", lambda k: 0, ["news"])
+    put(["joint"], "k_relative", lambda k: 0, ["news"])(world)
     results = world.results()
     cells = results.cells("joint", ["cdp_peel"], ["news"], ["k_relative"], corrected=False)
     assert cells.zero.all()
@@ -589,7 +589,7 @@ def test_only_statements_about_running_times_depend_on_time(world, full_verdicts
     """What depends on time may differ from run to run; nothing else looks at times."""
     timed = {name for name, each in STATEMENTS.items() if "time" in each.all_words}
     for mechanism in ("joint", "joint_alg1", "pnf_peel_alg2", "cdp_peel_alg3"):
-        world.time(mechanism, lambda k: 1e6 * k**3)
+        changed_times(mechanism, lambda k: 1e6 * k**3)(world)
     table = verdicts(world.results())
     assert set(table[table != full_verdicts].index) | {REPORTED} == timed
     assert len(timed) == 6

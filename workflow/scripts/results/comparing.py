@@ -4,16 +4,14 @@ import math
 
 import numpy as np
 
-# Chance of calling at least one difference significant, over all cells of one statement, when
-# there is none.
+# The chance that any cell of a statement is called significant when there is no difference.
 LEVEL = 0.05
 
 
 def rank_z(a, b):
     """Mann-Whitney rank test of two samples: the z score, negative where `a` tends to be lower.
 
-    Normal approximation with the corrections for ties and for continuity; 0 if the samples
-    are made of one single value.
+    Normal approximation, corrected for ties and for continuity; 0 if all values are equal.
     """
     n, m = len(a), len(b)
     _, place, size = np.unique(np.concatenate([a, b]), return_inverse=True, return_counts=True)
@@ -34,7 +32,7 @@ def two_sided(z):
 def holm(chances, level=LEVEL):
     """Which of these tests reject, if all of them together may err with chance `level`?
 
-    Holm's way: the smallest chance is compared with level / n, the next with level / (n - 1),
+    Holm's method: the smallest chance is compared with level / n, the next with level / (n - 1),
     and so on until one does not reject.
     """
     chances = np.asarray(chances, dtype=float)
@@ -62,7 +60,7 @@ def distribution_test(a, b):
 
 
 def binomial_tail(successes, n, probability):
-    """The chance of at least `successes` in `n` independent tries."""
+    """The chance of at least `successes` in `n` independent trials."""
     i = np.arange(n)
     ratios = (n - i) / (i + 1) * probability / (1 - probability)  # of each chance to the last
     logs = n * math.log1p(-probability) + np.cumsum(np.log([1, *ratios]))

@@ -1,8 +1,7 @@
 """Time of one `select` call: sorting the counts, preparing and drawing.
 
-Each call gets the full vector of counts, in an order that is not sorted, as a user would have
-it. One warm-up call per mechanism and k is not counted, but for long calls: these need one per
-mechanism.
+Each call gets the full vector of counts, unsorted, as a user would have it. One warm-up call per
+mechanism and k is not counted; long calls need only one per mechanism.
 """
 
 import time
@@ -22,7 +21,7 @@ FEW = 2
 
 
 def seconds_of_select(name, where, counts, k, rng, *, mechanism, epsilon, **setting):
-    """Seconds that one call takes; its mechanism may be called otherwise in the config."""
+    """Seconds that one call takes. `name` is what the config calls the mechanism."""
     select = mechanisms.get(mechanism).select
     start = time.perf_counter()
     try:
@@ -36,7 +35,7 @@ def time_mechanisms(counts, dataset, ks_of, trials, epsilon, seed, settings):
     """Yield (dataset, mechanism, epsilon, k, trial, seconds); ks_of: {mechanism: list of k}.
 
     Trials go round the mechanisms, so that a slow spell of the machine does not fall on one.
-    k larger than the number of items are left out.
+    Each k larger than the number of items is left out.
     """
     counts = generator(seed, dataset, "order of items").permutation(counts)
     warm = set()
