@@ -5,6 +5,7 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from dp_topk import mechanisms
 from workflow.scripts.claims.words import ALL_K, Cells
@@ -53,7 +54,7 @@ class Results:
             trials = tables["trials"][tables["trials"]["epsilon"] == 1]
             columns = {name: trials[name].to_numpy() for name in ("loss", *METRICS, "linf_index")}
             groups = trials.groupby(["dataset", "mechanism", "k"])
-            self._medians = groups[["loss", *METRICS]].median()
+            self._medians = groups[["loss", *METRICS]].median().to_dict()
             for (*key, k), rows in sorted(groups.indices.items()):
                 cell = {name: column[rows] for name, column in columns.items()}
                 self.trials_at.setdefault(tuple(key), {})[int(k)] = cell
@@ -98,7 +99,8 @@ class Results:
 
     def medians(self, dataset, mechanism, metric):
         """A series over k."""
-        return self._medians[metric].loc[dataset, mechanism]
+        ks = self.trials_at[dataset, mechanism]
+        return pd.Series({k: self._medians[metric][dataset, mechanism, k] for k in ks}, dtype=float)
 
     def cells(self, this, rivals, datasets, metrics, band=ALL_K, corrected=True):
         """The cells that a mechanism shares with its rivals; `corrected` over all by Holm."""
@@ -120,11 +122,11 @@ class Results:
     def _all_k(self, this, rival, dataset, metric):
         """Rows (k, medians, chance of such ranks)."""
         a, b = (self.trials_at[dataset, name] for name in (this, rival))
-        medians = [self.medians(dataset, name, metric) for name in (this, rival)]
-        return [
-            (k, *(each[k] for each in medians), two_sided(rank_z(a[k][metric], b[k][metric])))
-            for k in sorted(a.keys() & b.keys())
-        ]
+        median, rows = self._medians[metric], []
+        for k in sorted(a.keys() & b.keys()):
+            chance = two_sided(rank_z(a[k][metric], b[k][metric]))
+            rows.append((k, median[dataset, this, k], median[dataset, rival, k], chance))
+        return rows
 
     def seconds(self, *names, dataset="foods"):
         """Median times: a row for each k at which all of the mechanisms were timed."""
