@@ -12,6 +12,7 @@ import pytest
 
 from tests.copies import ROOT
 from workflow.scripts.claims import agreement, pages, statements, words
+from workflow.scripts.claims.checks import CHECKS
 from workflow.scripts.claims.evidence import METRICS as MEASURES
 from workflow.scripts.claims.evidence import Results
 from workflow.scripts.claims.statements import STATEMENTS
@@ -420,6 +421,8 @@ def test_every_statement_is_covered():
     assert set(FALSE) | {REPORTED} == JUDGED
     assert set(PARTLY_TRUE) | TRUE_OR_FALSE | {REPORTED} == JUDGED
     assert not set(PARTLY_TRUE) & TRUE_OR_FALSE
+    functions = {each.judged_by.split("(")[0] for each in STATEMENTS.values() if not each.test}
+    assert functions == {"", *CHECKS}
 
 
 def test_the_tests_that_statements_name_are_there():

@@ -48,10 +48,8 @@ def distribution_test(a, b):
 
     The limit for large samples; with ties the true chance is smaller still.
     """
-    a, b = np.sort(a), np.sort(b)
     points = np.concatenate([a, b])
-    below_a = np.searchsorted(a, points, side="right") / len(a)
-    below_b = np.searchsorted(b, points, side="right") / len(b)
+    below_a, below_b = (np.searchsorted(np.sort(x), points, side="right") / len(x) for x in (a, b))
     distance = np.abs(below_a - below_b).max()
     x = distance * math.sqrt(len(a) * len(b) / (len(a) + len(b)))
     if x < 0.2:  # the series needs many terms there, and its value is 1 to twelve digits
