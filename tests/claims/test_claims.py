@@ -1,5 +1,6 @@
 """Statements are judged on made-up results in which they are true, false, or true in part."""
 
+import functools
 import html.parser
 import itertools
 import math
@@ -11,6 +12,7 @@ import pytest
 
 from tests.copies import ROOT
 from workflow.scripts.claims import agreement, pages, statements, words
+from workflow.scripts.claims.checks import CHECKS
 from workflow.scripts.claims.evidence import METRICS as MEASURES
 from workflow.scripts.claims.evidence import Results
 from workflow.scripts.claims.statements import STATEMENTS
@@ -80,18 +82,6 @@ def centres(dataset, k):
     return dict(zip(METRICS, errors, strict=True))
 
 
-def errors_of(trials):
-    """Quartiles of each cell, for trials that lie cell by cell."""
-    cells = trials.iloc[::TRIALS][["dataset", "mechanism", "epsilon", "k"]]
-    values = trials[list(METRICS)].to_numpy().reshape(-1, TRIALS, len(METRICS))
-    quartiles = np.quantile(values, [0.25, 0.5, 0.75], axis=1)
-    parts = [
-        cells.assign(metric=metric, q25=q25, median=median, q75=q75, trials=TRIALS)
-        for metric, (q25, median, q75) in zip(METRICS, quartiles.transpose(2, 0, 1), strict=True)
-    ]
-    return pd.concat(parts, ignore_index=True)
-
-
 class World:
     """Made-up results, and ways to change them."""
 
@@ -139,27 +129,7 @@ class World:
         return twin
 
     def results(self, **changes):
-        tables = vars(self) | changes
-        return Results(errors=errors_of(tables["trials"]), **tables)
-
-    def scale(self, mechanism, metric, factor, datasets=SIX, ks=KS):
-        """Multiply errors (of at least 1) by a factor."""
-        t = self.trials
-        rows = (t["mechanism"] == mechanism) & t["dataset"].isin(datasets) & t["k"].isin(ks)
-        t.loc[rows, metric] = np.maximum(t.loc[rows, metric], 1) * factor
-
-    def put(self, mechanism, metric, centre, datasets=SIX):
-        """Set errors by a function of k, the same in all trials."""
-        t = self.trials
-        rows = (t["mechanism"] == mechanism) & t["dataset"].isin(datasets)
-        t.loc[rows, metric] = [float(centre(k)) for k in t.loc[rows, "k"]]
-
-    def size(self, d, *datasets):
-        self.datasets.loc[self.datasets["dataset"].isin(datasets), "d"] = d
-
-    def time(self, mechanism, seconds, ks=KS):
-        rows = (self.timing["mechanism"] == mechanism) & self.timing["k"].isin(ks)
-        self.timing.loc[rows, "median"] = [float(seconds(k)) for k in self.timing.loc[rows, "k"]]
+        return Results(**(vars(self) | changes))
 
     def drop(self, **values):
         """Leave out all trials with these values."""
@@ -185,36 +155,55 @@ def world(true_world):
 # ---------------------------------------------------------------- changes of that world
 
 
-def worse(metric, mechanism="joint", factor=1e6, **where):
-    return lambda world: world.scale(mechanism, metric, factor, **where)
+def worse(metric, mechanism="joint", factor=1e6, datasets=SIX, ks=KS):
+    """Errors (of at least 1) are multiplied by a factor."""
+
+    def change(world):
+        t = world.trials
+        rows = (t["mechanism"] == mechanism) & t["dataset"].isin(datasets) & t["k"].isin(ks)
+        t.loc[rows, metric] = np.maximum(t.loc[rows, metric], 1) * factor
+
+    return change
 
 
-def resized(d, *datasets):
-    return lambda world: world.size(d, *datasets)
+def put(mechanisms, metric, centre, datasets=SIX):
+    """Errors are a function of k, the same in all trials."""
+
+    def change(world):
+        t = world.trials
+        rows = t["mechanism"].isin(mechanisms) & t["dataset"].isin(datasets)
+        t.loc[rows, metric] = [float(centre(k)) for k in t.loc[rows, "k"]]
+
+    return change
+
+
+def changed(table, column, value, *datasets):
+    def change(world):
+        rows = getattr(world, table)["dataset"].isin(datasets)
+        getattr(world, table).loc[rows, column] = value
+
+    return change
+
+
+resized = functools.partial(changed, "datasets", "d")
+changed_gaps = functools.partial(changed, "gaps", "gap")
+
+
+def changed_times(mechanism, seconds):
+    def change(world):
+        rows = world.timing["mechanism"] == mechanism
+        world.timing.loc[rows, "median"] = [float(seconds(k)) for k in world.timing.loc[rows, "k"]]
+
+    return change
 
 
 def all_metrics(mechanism, factor, **where):
     return each(*(worse(metric, mechanism, factor, **where) for metric in MEASURES))
 
 
-def changed_gaps(gap, *datasets):
-    def change(world):
-        world.gaps.loc[world.gaps["dataset"].isin(datasets), "gap"] = gap
-
-    return change
-
-
-def changed_times(mechanism, seconds):
-    return lambda world: world.time(mechanism, seconds)
-
-
 def halved_losses(world):
     rows = world.agreement["mechanism"] == "joint"
     world.agreement.loc[rows, "loss"] //= 2
-
-
-def put(mechanisms, metric, centre, datasets=SIX):
-    return each(*(lambda world, m=m: world.put(m, metric, centre, datasets) for m in mechanisms))
 
 
 def each(*changes):
@@ -432,6 +421,8 @@ def test_every_statement_is_covered():
     assert set(FALSE) | {REPORTED} == JUDGED
     assert set(PARTLY_TRUE) | TRUE_OR_FALSE | {REPORTED} == JUDGED
     assert not set(PARTLY_TRUE) & TRUE_OR_FALSE
+    functions = {each.judged_by.split("(")[0] for each in STATEMENTS.values() if not each.test}
+    assert functions == {"", *CHECKS}
 
 
 def test_the_tests_that_statements_name_are_there():
@@ -470,11 +461,11 @@ def test_a_tie_at_0_is_no_win_even_if_the_trials_differ(world):
     rows = (world.trials["dataset"] == "news") & (world.trials["mechanism"] == "cdp_peel")
     world.trials.loc[rows, "k_relative"] = 0.0
     world.trials.loc[rows & (world.trials["trial"] > 0.6 * TRIALS), "k_relative"] = 100
-    world.put("joint", "k_relative", lambda k: 0, ["news"])
+    put(["joint"], "k_relative", lambda k: 0, ["news"])(world)
     results = world.results()
     cells = results.cells("joint", ["cdp_peel"], ["news"], ["k_relative"], corrected=False)
     assert cells.zero.all()
-    assert cells.ranks.all()
+    assert cells.significant.all()
     assert not (cells.win | cells.loss).any()
     assert (cells.ratio == 1).all()
     outcome = STATEMENTS["k-relative-below-cdp-peel"].judge(results)
@@ -502,7 +493,7 @@ def full_verdicts(true_results):
 
 
 def test_without_results_only_sizes_and_what_tests_show_are_checked(world):
-    table = statements.check_all(Results(world.datasets))
+    table = statements.check_all(Results(datasets=world.datasets))
     checked = set(table.loc[table["verdict"] != NOT_CHECKED, "claim"])
     sizes = {"range-of-sizes", *(f"size-of-{dataset}" for dataset in SIX)}
     assert checked == set(STATEMENTS) - JUDGED | sizes
@@ -592,7 +583,7 @@ def test_another_setting_than_the_paper_s_is_not_judged_by_its_statements(change
 
 def test_a_check_that_crashes_stops_the_run(world):
     results = world.results()
-    results.trials = results.trials.drop(columns="loss")
+    results.tables["trials"] = results.tables["trials"].drop(columns="loss")
     with pytest.raises(KeyError):
         statements.check_all(results)
 
@@ -601,7 +592,7 @@ def test_only_statements_about_running_times_depend_on_time(world, full_verdicts
     """What depends on time may differ from run to run; nothing else looks at times."""
     timed = {name for name, each in STATEMENTS.items() if "time" in each.all_words}
     for mechanism in ("joint", "joint_alg1", "pnf_peel_alg2", "cdp_peel_alg3"):
-        world.time(mechanism, lambda k: 1e6 * k**3)
+        changed_times(mechanism, lambda k: 1e6 * k**3)(world)
     table = verdicts(world.results())
     assert set(table[table != full_verdicts].index) | {REPORTED} == timed
     assert len(timed) == 6
@@ -611,10 +602,9 @@ def test_only_statements_about_running_times_depend_on_time(world, full_verdicts
 
 
 def write(world, folder):
-    tables, paths = vars(world) | {"errors": errors_of(world.trials)}, {}
-    for name in statements.TABLES:
-        paths[name] = folder / f"{name}.csv"
-        tables[name].to_csv(paths[name], index=False)
+    paths = {name: folder / f"{name}.csv" for name in statements.TABLES}
+    for name, path in paths.items():
+        getattr(world, name).to_csv(path, index=False)
     return paths
 
 
@@ -707,12 +697,13 @@ def test_the_page_of_claims_can_be_filtered_and_needs_nothing_else(true_results)
     assert "src=" not in text
 
 
-@pytest.mark.parametrize("form", [pages.claims_page, pages.as_markdown])
-def test_every_statement_and_every_word_can_be_linked_to(form, true_results):
-    found = Page(form(statements.check_all(true_results)))
+def test_every_statement_and_every_word_can_be_linked_to(true_results):
+    table = statements.check_all(true_results)
     targets = [*STATEMENTS, *map(pages.anchor, WORDS)]
-    assert [name for name in found.ids if name in targets] == targets
-    assert {link.removeprefix("#") for link in found.links} <= set(found.ids)
+    for text in (pages.claims_page(table), pages.as_markdown(table, true_results.tables["trials"])):
+        found = Page(text)
+        assert [name for name in found.ids if name in targets] == targets
+        assert {link.removeprefix("#") for link in found.links} <= set(found.ids)
 
 
 def test_the_page_of_datasets_says_what_the_counts_are(world, tmp_path):
@@ -730,11 +721,10 @@ def test_the_page_of_datasets_says_what_the_counts_are(world, tmp_path):
 # ---------------------------------------------------------------- the words
 
 
-def cells(a, b, datasets=None, k=None, significant=True, rivals=None):
-    """Cells with these medians; all that differ do so significantly, unless said otherwise."""
+def cells(a, b, datasets=None, k=None, rivals=None):
+    """Cells with these medians; all that differ do so significantly."""
     a, b = np.array(a, float), np.array(b, float)
-    n, significant = len(a), np.broadcast_to(significant, len(a))
-    zero = (a == 0) & (b == 0)
+    n = len(a)
     return Cells(
         rival=np.array(["rival"] * n if rivals is None else rivals),
         dataset=np.array(["one"] * n if datasets is None else datasets),
@@ -742,12 +732,7 @@ def cells(a, b, datasets=None, k=None, significant=True, rivals=None):
         k=np.arange(n) if k is None else np.array(k),
         a=a,
         b=b,
-        ratio=(b + 1) / (a + 1),
-        significant=significant & (a != b),
-        win=(a < b) & significant,
-        loss=(a > b) & significant,
-        zero=zero,
-        ranks=zero & False,
+        significant=a != b,
     )
 
 
@@ -841,25 +826,25 @@ def of_ratios(*ratios):
 
 
 def test_much_and_slightly():
-    assert words.much(of_ratios(4, 4, 1.1)) == HOLDS
-    assert words.much(of_ratios(3, 1.1, 1.1)) == PARTLY
-    assert words.much(of_ratios(1.2, 1.2)) == DOES_NOT_HOLD
-    assert words.slightly(of_ratios(1.4)) == HOLDS
-    assert words.slightly(of_ratios(1.6)) == PARTLY
-    assert words.slightly(of_ratios(1.01)) == PARTLY
-    assert words.slightly(of_ratios(0.9)) == DOES_NOT_HOLD
+    assert words.judged("much", of_ratios(4, 4, 1.1)) == HOLDS
+    assert words.judged("much", of_ratios(3, 1.1, 1.1)) == PARTLY
+    assert words.judged("much", of_ratios(1.2, 1.2)) == DOES_NOT_HOLD
+    assert words.judged("slightly", of_ratios(1.4)) == HOLDS
+    assert words.judged("slightly", of_ratios(1.6)) == PARTLY
+    assert words.judged("slightly", of_ratios(1.01)) == PARTLY
+    assert words.judged("slightly", of_ratios(0.9)) == DOES_NOT_HOLD
 
 
 def test_matches():
     def alike(same, better, worse):
         return cells([9] * (same + better + worse), [10] * same + [19] * better + [4] * worse)
 
-    assert words.matches(alike(80, 0, 20)) == HOLDS
-    assert words.matches(alike(50, 30, 20)) == PARTLY
-    assert words.matches(alike(79, 0, 21)) == DOES_NOT_HOLD
-    assert words.matches(alike(10, 90, 0)) == PARTLY  # better than a match
-    assert words.matches(alike(40, 59, 1)) == DOES_NOT_HOLD
-    assert words.matches(cells([1, 200], [200, 1])) == DOES_NOT_HOLD  # opposite extremes
+    assert words.judged("matches", alike(80, 0, 20)) == HOLDS
+    assert words.judged("matches", alike(50, 30, 20)) == PARTLY
+    assert words.judged("matches", alike(79, 0, 21)) == DOES_NOT_HOLD
+    assert words.judged("matches", alike(10, 90, 0)) == PARTLY  # better than a match
+    assert words.judged("matches", alike(40, 59, 1)) == DOES_NOT_HOLD
+    assert words.judged("matches", cells([1, 200], [200, 1])) == DOES_NOT_HOLD  # opposite extremes
 
 
 def test_the_last_k_won():
@@ -868,9 +853,9 @@ def test_the_last_k_won():
         return cells(a, [2] * 16, ["one"] * 8 + ["two"] * 8, [*range(5, 85, 10)] * 2)
 
     assert words.last_wins(of_wins(3, 0)) == {"one": 25, "two": 0}
-    assert words.only_to_30(of_wins(2, 5)) == HOLDS  # 15 and 45
-    assert words.only_to_30(of_wins(2, 6)) == PARTLY
-    assert words.only_to_30(of_wins(1, 6)) == DOES_NOT_HOLD
+    assert words.judged("only to about 30", of_wins(2, 5)) == HOLDS  # 15 and 45
+    assert words.judged("only to about 30", of_wins(2, 6)) == PARTLY
+    assert words.judged("only to about 30", of_wins(1, 6)) == DOES_NOT_HOLD
 
 
 def test_l_infinity_and_l1_decide_where_no_metric_is_named():
@@ -889,6 +874,7 @@ def test_l_infinity_and_l1_decide_where_no_metric_is_named():
     assert found(linf=good, l1=good, k_relative=good) == HOLDS
     assert found(linf=good, l1=good, k_relative=(1, 0, 9)) == HOLDS
     assert found(linf=good, l1=good, k_relative=ties) == HOLDS
+    assert found(linf=good, l1=good) == HOLDS  # all k-relative errors are ties at 0, and left out
     assert found(linf=good, l1=good, k_relative=(1, 1, 8)) == PARTLY
     assert found(linf=good, l1=bad, k_relative=good) == PARTLY
     assert found(linf=bad, l1=bad, k_relative=good) == DOES_NOT_HOLD
@@ -981,5 +967,5 @@ def test_the_agreement_table_has_the_losses_of_both_samplers(tmp_path):
     }
     assert set(table["loss"]) == {0, 4, 8}
     tiny = pd.DataFrame([{"dataset": "tiny", "title": "Tiny", "status": "real", "d": 33}])
-    results = Results(tiny, agreement=table)
+    results = Results(datasets=tiny, agreement=table)
     assert STATEMENTS["same-distribution-as-algorithm-1"].judge(results).verdict == HOLDS

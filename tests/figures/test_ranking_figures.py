@@ -194,7 +194,7 @@ def test_contributions_show_curves_of_c_and_level_lines_of_the_best_others(table
 def test_mechanisms_without_a_list_are_compared_with_those_that_need_one(tables, monkeypatch):
     errors = tables["errors"]
     returned = errors[errors["metric"] == "linf_index"].assign(metric="returned")
-    monkeypatch.setitem(METRICS, "returned", Metric("Items", "items returned", False, False))
+    monkeypatch.setitem(METRICS, "returned", Metric("Items", "items returned", ""))
     get = mechanisms.get
     monkeypatch.setattr(
         catalogue.mechanisms,

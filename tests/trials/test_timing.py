@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from workflow.scripts.common import InputError
 from workflow.scripts.timing import on_dataset, scaling
 
 SETTING = {"neighbors": "add-remove"}
@@ -13,9 +14,9 @@ def calls(monkeypatch):
     """Every call as (mechanism, k); joint takes a moment, Algorithm 1 a second."""
     made = []
 
-    def seconds(mechanism, counts, k, rng, **privacy):
-        made.append((mechanism.name, k))
-        return 1.0 if mechanism.name == "joint_alg1" else 0.001
+    def seconds(name, where, counts, k, rng, **given):
+        made.append((name, k))
+        return 1.0 if name == "joint_alg1" else 0.001
 
     monkeypatch.setattr(on_dataset, "seconds_of_select", seconds)
     monkeypatch.setattr(scaling, "seconds_of_select", seconds)
@@ -50,25 +51,31 @@ def test_a_k_larger_than_the_number_of_items_is_not_timed(calls):
     assert {k for _, _, _, k, _, _ in timed({"joint": [3, 10, 11]})} == {3, 10}
 
 
-def test_published_algorithms_are_left_out_where_there_are_too_many_pairs():
-    names = ["joint", "joint_alg1", "cdp_peel_alg3"]
-    todo = set(scaling.sizes(names, [100, 1000], 5, [2, 6], 100, most_pairs=500))
+SWEEPS = {
+    "mechanisms": ["joint", "joint_alg1", "cdp_peel_alg3"], "items": [100, 1000], "k_for_items": 5,
+    "ks": [2, 6], "items_for_k": 100, "published_max_pairs": 500, "repeats": 1,
+}  # fmt: skip
+
+
+def test_published_algorithms_are_left_out_where_there_are_too_many_pairs(calls):
+    todo = {row[:4] for row in scaling.time_sizes(SWEEPS, 2022)}
     both = {("d", 100, 5), ("k", 100, 2)}
     fast = {*both, ("d", 1000, 5), ("k", 100, 6)}
-    assert {(s, d, k) for s, d, k, name in todo if name == "joint"} == fast
-    assert {(s, d, k) for s, d, k, name in todo if name == "joint_alg1"} == both
-    assert {(s, d, k) for s, d, k, name in todo if name == "cdp_peel_alg3"} == fast
+    for name, sizes in {"joint": fast, "joint_alg1": both, "cdp_peel_alg3": fast}.items():
+        assert {tuple(size) for timed, *size in todo if timed == name} == sizes
 
 
 def test_scaling_writes_quartiles_of_the_calls_after_the_warm_up(calls, tmp_path):
-    sweeps = {
-        "mechanisms": ["joint"], "items": [100], "k_for_items": 5, "ks": [2], "items_for_k": 50,
-        "published_max_pairs": 1000, "repeats": 3,
-    }  # fmt: skip
-    scaling.write_scaling(tmp_path / "scaling.csv", sweeps, 2022)
+    sweeps = {"mechanisms": ["joint"], "items": [100], "ks": [2], "items_for_k": 50, "repeats": 3}
+    scaling.write_scaling(tmp_path / "scaling.csv", SWEEPS | sweeps, 2022)
     assert calls == [("joint", 5)] * 4 + [("joint", 2)] * 4
     assert (tmp_path / "scaling.csv").read_text().splitlines() == [
         "mechanism,sweep,d,k,q25,median,q75,calls",
         "joint,d,100,5,0.001,0.001,0.001,3",
         "joint,k,50,2,0.001,0.001,0.001,3",
     ]
+
+
+def test_what_a_mechanism_refuses_is_said_in_a_sentence():
+    with pytest.raises(InputError, match=r"timing joint on 100 items: k is 500; it must be"):
+        list(scaling.time_sizes(SWEEPS | {"ks": [500], "published_max_pairs": 1e6}, 2022))

@@ -42,7 +42,6 @@ rule agreement:
 rule claims:
     input:
         datasets="results/datasets.csv",
-        errors="results/errors.csv",
         trials="results/trials.csv",
         timing="results/timing_summary.csv",
         gaps="results/gaps.csv",

@@ -1,8 +1,7 @@
 """Draws of `joint` and of the published Algorithm 1, to compare their distributions.
 
-Kept of a draw is its largest signed loss, max_r (c_r - c_{s_r}), on which its probability
-depends. (That all sequences of one loss are equally likely is for the test suite, which
-enumerates them.)
+Of each draw its largest signed loss is kept, max_r (c_r - c_{s_r}), on which its probability
+depends. That all sequences of one loss are equally likely is tested by enumerating them.
 """
 
 import itertools
@@ -18,9 +17,9 @@ HEADER = ("dataset", "epsilon", "k", "mechanism", "draw", "loss")
 
 
 def write_agreement(path, files, *, datasets, ks, epsilon, draws, seed, settings):
-    """Write the draws of both samplers on each dataset at each k that it has the items for.
+    """Write the draws of both samplers on each dataset at each k up to its number of items.
 
-    `files` has the profile and the facts of each dataset; `settings` those of each mechanism.
+    `files` has the profile and the facts of each dataset, `settings` has each mechanism's setting.
     """
     rows = [HEADER]
     for dataset, pair in zip(datasets, files, strict=True):

@@ -4,6 +4,7 @@ A function gets the Results of a run, and what statements.csv has in brackets af
 returns an Outcome or raises NotChecked. They stand in the order of the paper.
 """
 
+import functools
 import itertools
 import math
 
@@ -11,16 +12,38 @@ import numpy as np
 
 from workflow.scripts.claims import words
 from workflow.scripts.claims.evidence import PEELING, NotChecked, Outcome, short
-from workflow.scripts.claims.words import HOLDS, SIX, SMALL, verdict
+from workflow.scripts.claims.words import DOES_NOT_HOLD, HOLDS, LOW, SIX, SMALL, verdict
 from workflow.scripts.results import comparing
 from workflow.scripts.results.comparing import holm
 
 THREE = ("joint", *PEELING)
 FOUR = (*THREE, "pnf_joint")
-LOW_K = 45  # the largest k of figure 7
+CHECKS = {}  # functions by name
 percent = "{:.0%}".format
 
 
+def check(function):
+    """Make a function known by its name, which statements.csv has."""
+    CHECKS[function.__name__] = function
+    return function
+
+
+def check_on_foods_and_games(judge):
+    """Judge each of the two datasets by a function that returns a verdict and what was found."""
+
+    @check
+    @functools.wraps(judge)
+    def judge_both(results):
+        results.require(SMALL, THREE)
+        parts = {results.title(dataset): judge(results, dataset) for dataset in SMALL}
+        verdicts = {one for one, _ in parts.values()}
+        found = "; ".join(f"{title}: {text}" for title, (_, text) in parts.items())
+        return Outcome(verdict(verdicts == {HOLDS}, verdicts != {DOES_NOT_HOLD}), found, SMALL)
+
+    return judge_both
+
+
+@check
 def signed_loss_is_like_linf(results):
     loss, linf = (results.cells("joint", PEELING, SIX, [metric]) for metric in ("loss", "linf"))
     same = ((loss.win == linf.win) & (loss.loss == linf.loss)).mean()
@@ -30,16 +53,17 @@ def signed_loss_is_like_linf(results):
     return Outcome(verdict(same >= 0.9 and near >= 0.8, same >= 0.75 and far <= 1 / 3), found, SIX)
 
 
+@check
 def utility_theorem(results):
     trials = results.table("trials")
     trials = trials[trials["mechanism"] == "joint"]
     if trials.empty or results.neighbors != "add-remove":
         raise NotChecked("This run has no trials of joint with add-remove neighbours.")
-    d = trials["dataset"].map(results.datasets.set_index("dataset")["d"])
+    d = trials["dataset"].map({name: facts["d"] for name, facts in results.facts.items()})
     bound = 2 * (trials["k"] * np.log(d) + 5) / trials["epsilon"]
     over = trials["loss"] > bound
-    cells = over.groupby([trials["dataset"], trials["epsilon"], trials["k"]]).agg(["sum", "size"])
-    chances = [comparing.binomial_tail(int(beyond), int(n), 0.01) for beyond, n in cells.to_numpy()]
+    cells = over.groupby([trials[name] for name in ("dataset", "epsilon", "k")])
+    chances = [comparing.binomial_tail(cell.sum(), len(cell), 0.01) for _, cell in cells]
     found = (
         f"beyond the bound in {over.sum():,} of {len(trials):,} trials, largest loss "
         f"{(trials['loss'] / bound).max():.0%} of it"
@@ -47,6 +71,7 @@ def utility_theorem(results):
     return Outcome(verdict(not holm(chances).any()), found, tuple(trials["dataset"].unique()))
 
 
+@check
 def size_is(results, dataset, size, listed="0"):
     """`listed`: the items that the source lists, where some of them have no count."""
     results.require([dataset])
@@ -58,6 +83,7 @@ def size_is(results, dataset, size, listed="0"):
     return Outcome(verdict(size <= d < size + 1000, nearly), found, (dataset,))
 
 
+@check
 def range_of_sizes(results):
     results.require(SIX)
     d = {name: int(results.facts[name]["d"]) for name in SIX}
@@ -67,13 +93,13 @@ def range_of_sizes(results):
     return Outcome(verdict(all(truths), any(truths)), found, SIX)
 
 
+@check
 def gaps_are_larger_on_four(results):
     gaps = results.table("gaps")
     results.require(SIX)
     medians = gaps[gaps["k"] <= 200].groupby("dataset")["gap"].median().reindex(SIX)
-    return Outcome(
-        words.ordered(medians), f"median gaps {results.named(medians, '{:,.0f}'.format)}", SIX
-    )
+    found = f"median gaps {results.named(medians, '{:,.0f}'.format)}"
+    return Outcome(verdict(*words.ordered(medians)), found, SIX)
 
 
 def logs_above_zero(results, rival):
@@ -89,6 +115,7 @@ def logs_above_zero(results, rival):
     return np.log([linf.ratio[there], l1.ratio[there]])
 
 
+@check
 def linf_suits_joint_best(results):
     good, texts = [], []
     for rival in PEELING:
@@ -101,41 +128,11 @@ def linf_suits_joint_best(results):
     return Outcome(verdict(all(good), any(good)), "; ".join(texts), SIX)
 
 
-def l1_fits_slightly_less(results):
-    logs = np.concatenate([logs_above_zero(results, rival) for rival in PEELING], axis=1)
-    size = math.exp(np.mean(logs[0] - logs[1]))
-    found = f"{short(size)} in the mean, at {logs.shape[1]} cells"
-    return Outcome(verdict(1.02 <= size <= 1.5, size > 1.5), found, SIX)
-
-
-def l1_may_be_high(results):
-    linf, l1 = results.cells("joint", PEELING, SIX, ["linf", "l1"]).by("metric").values()
-    both = linf[linf.win & l1.loss]
-    found = f"at {len(both)} of {len(linf)} cells"
-    if len(both):
-        where = results.title(both.dataset[0]), results.label(both.rival[0])
-        found += f", such as {', '.join(where)}, k = {both.k[0]}"
-    return Outcome(verdict(len(both)), found, SIX)
-
-
-def k_relative_differs_little(results):
-    cells = results.cells("joint", PEELING, SIX, ["k_relative"])
-    alike = {
-        name: min(part.matching.mean() for part in there.by("rival").values())
-        for name, there in cells.by("dataset").items()
-    }
-    number = sum(share >= 2 / 3 for share in alike.values())
-    found = f"{number} datasets; shares of k that match: {results.named(alike, percent)}"
-    return Outcome(verdict(number >= 3, number == 2), found, SIX)
-
-
-def on_foods_and_games(results, judge):
-    """Judge each of the two, after the medians or positions of three mechanisms at some k."""
-    results.require(SMALL, THREE)
-    parts = {name: judge(name) for name in SMALL}
-    found = "; ".join(f"{results.title(name)}: {text}" for name, (_, text) in parts.items())
-    verdicts = {one for one, _ in parts.values()}
-    return Outcome(verdict(verdicts == {HOLDS}, verdicts != {words.DOES_NOT_HOLD}), found, SMALL)
+@check_on_foods_and_games
+def linf_has_plateaus(results, dataset):
+    ks = {name: k_on_plateaus(results.medians(dataset, name, "linf")) for name in THREE}
+    joint, *rivals = ks.values()
+    return verdict(joint > max(rivals), joint), results.labelled(ks, "at {} k".format)
 
 
 def k_on_plateaus(medians):
@@ -148,106 +145,104 @@ def k_on_plateaus(medians):
     return len(found)
 
 
-def linf_has_plateaus(results):
-    def judge(dataset):
-        ks = {name: k_on_plateaus(results.medians(dataset, name, "linf")) for name in THREE}
-        text = ", ".join(f"{results.label(name)} at {n} k" for name, n in ks.items())
-        return verdict(all(ks["joint"] > ks[name] for name in PEELING), ks["joint"]), text
-
-    return on_foods_and_games(results, judge)
-
-
-def linf_depends_less_on_k(results):
-    def judge(dataset):
-        level, slope, order = {}, {}, {}
-        for name in THREE:
-            medians = results.medians(dataset, name, "linf") + 1
-            if len(medians) < 3:
-                raise NotChecked("This run has fewer than three k.")
-            level[name] = (np.abs(np.diff(medians)) <= 0.05 * medians.iloc[:-1]).mean()
-            slope[name] = abs(np.polyfit(np.log(medians.index), np.log(medians), 1)[0])
-            pairs = itertools.combinations(medians, 2)
-            order[name] = np.mean([np.sign(b - a) for a, b in pairs])  # Kendall's
-        by_steps = all(level["joint"] > level[name] and order[name] >= 0.9 for name in PEELING)
-        by_slope = all(slope["joint"] < slope[name] for name in PEELING)
-        text = ", ".join(f"{results.label(m)} {level[m]:.0%} and {slope[m]:.2f}" for m in THREE)
-        return verdict(by_steps and by_slope, by_steps or by_slope), f"level steps, slope: {text}"
-
-    return on_foods_and_games(results, judge)
+@check_on_foods_and_games
+def linf_depends_less_on_k(results, dataset):
+    numbers = {}
+    for name in THREE:
+        medians = results.medians(dataset, name, "linf") + 1
+        if len(medians) < 3:
+            raise NotChecked("This run has fewer than three k.")
+        level = (np.abs(np.diff(medians)) <= 0.05 * medians.iloc[:-1]).mean()
+        slope = abs(np.polyfit(np.log(medians.index), np.log(medians), 1)[0])
+        kendall = np.mean([np.sign(b - a) for a, b in itertools.combinations(medians, 2)])
+        numbers[name] = level, slope, kendall
+    level, slope, kendall = zip(*numbers.values(), strict=True)
+    by_steps = level[0] > max(level[1:]) and min(kendall[1:]) >= 0.9
+    by_slope = slope[0] < min(slope[1:])
+    text = results.labelled(numbers, lambda each: "{:.0%} and {:.2f}".format(*each))
+    return verdict(by_steps and by_slope, by_steps or by_slope), f"level steps, slope: {text}"
 
 
-def positions(results, dataset, mechanism):
-    """{k: positions of the largest loss}, of the trials that have a loss."""
+def course(results, dataset, mechanism):
+    """The positions of the largest loss over k, of the trials that have a loss.
+
+    Returns the medians as {k: median}; those at the first k, the peak and the last as a text,
+    '4 (k = 5) → 38.5 (k = 65) → 34 (k = 195)'; and the pairs of k between which positions rise
+    significantly, and where they fall.
+    """
     trials = results.trials_at[dataset, mechanism]
     found = {k: cell["linf_index"][cell["loss"] > 0] for k, cell in trials.items()}
     found = {k: values for k, values in found.items() if len(values)}
     if len(found) < 3:
         raise NotChecked("This run has fewer than three k with an error.")
-    return found
-
-
-def moves(found):
-    """The pairs of k between which the position rises significantly, and where it falls."""
-    z = {(a, b): comparing.rank_z(found[a], found[b]) for a, b in itertools.combinations(found, 2)}
-    told = dict(zip(z, holm([comparing.two_sided(x) for x in z.values()]), strict=True))
-    rises, falls = ([pair for pair in z if told[pair] and s * z[pair] < 0] for s in (1, -1))
-    return rises, falls
-
-
-def course(found):
-    """'4 (k = 5) → 38.5 (k = 65) → 34 (k = 195)': the median at the first k, the peak, the last."""
     medians = {k: np.median(values) for k, values in found.items()}
     ks = dict.fromkeys([min(medians), max(medians, key=medians.get), max(medians)])
-    return medians, " → ".join(f"{medians[k]:g} (k = {k})" for k in ks)
+    text = " → ".join(f"{medians[k]:g} (k = {k})" for k in ks)
+    pairs = np.array(list(itertools.combinations(found, 2)))
+    z = np.array([comparing.rank_z(found[a], found[b]) for a, b in pairs])
+    told = holm([comparing.two_sided(x) for x in z])
+    return medians, text, pairs[told & (z < 0)], pairs[told & (z > 0)]
 
 
-def index_of_joint_is_monotone(results):
-    def judge(dataset):
-        found = positions(results, dataset, "joint")
-        medians, text = course(found)
-        rises, falls = moves(found)
-        back = min(len(rises), len(falls)) / math.comb(len(found), 2)
-        steps = np.array([b / a for a, b in itertools.pairwise(medians.values())])
-        steady = max((steps >= 0.9).mean(), (steps <= 1 / 0.9).mean())
-        last = max((a for a, _ in rises + falls), default=0)
-        level = min([k for k in found if k > last], default=max(found))
-        text += (
-            f", {'rises' if len(rises) >= len(falls) else 'falls'}, then level from k = {level} on"
-        )
-        text += f", {percent(back) if back else 'no'} reversal is significant"
-        return verdict(not back and steady >= 17 / 19, back <= 0.05), text
-
-    return on_foods_and_games(results, judge)
+@check_on_foods_and_games
+def index_of_joint_is_monotone(results, dataset):
+    medians, text, rises, falls = course(results, dataset, "joint")
+    back = min(len(rises), len(falls)) / math.comb(len(medians), 2)
+    steps = np.array([b / a for a, b in itertools.pairwise(medians.values())])
+    steady = max((steps >= 0.9).mean(), (steps <= 1 / 0.9).mean())
+    last = max([*rises[:, 0], *falls[:, 0]], default=0)
+    level = min([k for k in medians if k > last], default=max(medians))
+    text += f", {'rises' if len(rises) >= len(falls) else 'falls'}, then level from k = {level} on"
+    text += f", {percent(back) if back else 'no'} reversal is significant"
+    return verdict(not back and steady >= 17 / 19, back <= 0.05), text
 
 
+@check
 def index_of_peeling_rises_and_falls(results):
     results.require(SMALL, THREE)
-    shown, texts = dict.fromkeys(PEELING, False), []
+    shown, texts = set(), []
     for dataset, name in itertools.product(SMALL, PEELING):
-        found = positions(results, dataset, name)
-        rises, falls = moves(found)
-        turns = bool({b for _, b in rises} & {a for a, _ in falls})
-        shown[name] |= turns
+        _, text, rises, falls = course(results, dataset, name)
+        turns = {*rises[:, 1]} & {*falls[:, 0]}
+        shown |= {name} if turns else set()
         where = f"{results.title(dataset)}, {results.label(name)}"
-        texts.append(f"{where}: {'yes' if turns else 'no'}, {course(found)[1]}")
-    return Outcome(verdict(all(shown.values()), any(shown.values())), "; ".join(texts), SMALL)
+        texts.append(f"{where}: {'yes' if turns else 'no'}, {text}")
+    return Outcome(verdict(len(shown) == 2, shown), "; ".join(texts), SMALL)
 
 
-def index_of_cdp_peel_turns_less(results):
-    def judge(dataset):
-        kept = {}
-        for name in PEELING:
-            medians, _ = course(positions(results, dataset, name))
-            kept[name] = medians[max(medians)] / max(medians.values())
-        text = ", ".join(f"{results.label(name)} {share:.0%}" for name, share in kept.items())
-        return verdict(kept["pnf_peel"] < min(1, kept["cdp_peel"])), f"left of the peak: {text}"
-
-    return on_foods_and_games(results, judge)
+@check_on_foods_and_games
+def index_of_cdp_peel_turns_less(results, dataset):
+    kept = {}
+    for name in PEELING:
+        medians, *_ = course(results, dataset, name)
+        kept[name] = medians[max(medians)] / max(medians.values())
+    holds = kept["pnf_peel"] < min(1, kept["cdp_peel"])
+    return verdict(holds), f"left of the peak: {results.labelled(kept, percent)}"
 
 
+@check
+def l1_fits_slightly_less(results):
+    linf, l1 = np.concatenate([logs_above_zero(results, rival) for rival in PEELING], axis=1)
+    size = math.exp(np.mean(linf - l1))
+    found = f"{short(size)} in the mean, at {len(l1)} cells"
+    return Outcome(verdict(1.02 <= size <= 1.5, size > 1.5), found, SIX)
+
+
+@check
+def l1_may_be_high(results):
+    linf, l1 = results.cells("joint", PEELING, SIX, ["linf", "l1"]).by("metric").values()
+    both = linf[linf.win & l1.loss]
+    found = f"at {len(both)} of {len(linf)} cells"
+    if len(both):
+        where = results.title(both.dataset[0]), results.label(both.rival[0])
+        found += f", such as {', '.join(where)}, k = {both.k[0]}"
+    return Outcome(verdict(len(both)), found, SIX)
+
+
+@check
 def grows_no_faster(results, mechanism, bound):
     dataset = results.table("timing")["dataset"].iloc[0]
-    times = results.seconds(mechanism, dataset=dataset)[mechanism].loc[LOW_K:]
+    times = results.seconds(mechanism, dataset=dataset)[mechanism].loc[LOW[1] :]
     if len(times) < 2:
         raise NotChecked(f"This run has fewer than two times of {mechanism} for k from 45 on.")
     k, d = np.asarray(times.index, dtype=float), results.facts[dataset]["d"]
@@ -261,25 +256,31 @@ def grows_no_faster(results, mechanism, bound):
     return Outcome(verdict(slope <= limit + 0.3), found, (dataset,))
 
 
+@check
 def order_of_times(results):
-    order = ("joint_alg1", "pnf_peel_alg2", "cdp_peel_alg3")
-    times = results.seconds(*order)
-    right = (times[order[0]] > times[order[1]]) & (times[order[1]] > times[order[2]])
-    found = f"in order at {right.sum()} of {len(times)} k"
+    joint, pnf, cdp = results.seconds("joint_alg1", "pnf_peel_alg2", "cdp_peel_alg3").T.to_numpy()
+    right = (joint > pnf) & (pnf > cdp)
+    found = f"in order at {right.sum()} of {len(right)} k"
     return Outcome(verdict(right.all(), right.mean() >= 0.75), found, ("foods",))
 
 
+@check
 def time_of_the_published_algorithm(results):
     times = results.seconds("joint_alg1")["joint_alg1"]
     found = ", ".join(f"{seconds:.3g} s at k = {k}" for k, seconds in times.items())
     return Outcome(words.NOT_COMPARABLE, found, ("foods",))
 
 
-def speed_up_over_algorithm_1(results):
-    times = results.seconds("joint_alg1", "joint")
-    ratio = times["joint_alg1"] / times["joint"]
-    found = ", ".join(f"{value:,.0f} times at k = {k}" for k, value in ratio.items())
-    return Outcome(verdict((ratio >= 10).all(), (ratio > 1).all()), found, ("foods",))
+@check
+def k_relative_differs_little(results):
+    cells = results.cells("joint", PEELING, SIX, ["k_relative"])
+    alike = {
+        name: min(part.matching.mean() for part in there.by("rival").values())
+        for name, there in cells.by("dataset").items()
+    }
+    number = sum(share >= 2 / 3 for share in alike.values())
+    found = f"{number} datasets; shares of k that match: {results.named(alike, percent)}"
+    return Outcome(verdict(number >= 3, number == 2), found, SIX)
 
 
 def zeros(results):
@@ -287,13 +288,14 @@ def zeros(results):
     results.require(SIX, FOUR)
     shares = {}
     for dataset in SIX:
-        medians = [results.medians(dataset, name, "linf").loc[:LOW_K] for name in FOUR]
+        medians = [results.medians(dataset, name, "linf").loc[: LOW[1]] for name in FOUR]
         if not all(map(len, medians)):
-            raise NotChecked(f"This run has no k up to {LOW_K}.")
+            raise NotChecked(f"This run has no k up to {LOW[1]}.")
         shares[dataset] = np.concatenate([m <= 1 for m in medians]).mean()
     return shares
 
 
+@check
 def without_error_on_three(results):
     shares = zeros(results)
     zero, near = (sum(share >= bound for share in shares.values()) for bound in (1, 0.75))
@@ -301,15 +303,17 @@ def without_error_on_three(results):
     return Outcome(verdict(zero == 3, zero in (2, 4) or near >= 3), found, SIX)
 
 
+@check
 def indistinguishable_on_the_others(results):
     others = tuple(name for name, share in zeros(results).items() if share < 1)
     if not others:
         raise NotChecked("All errors are essentially zero on every dataset.")
-    cells = results.cells("joint", ["pnf_joint"], others, ["linf"], (1, LOW_K))
+    cells = results.cells("joint", ["pnf_joint"], others, ["linf"], LOW)
     found = f"{cells.significant.sum()} of {len(cells)} differ, {cells.matching.mean():.0%} match"
-    return Outcome(words.not_different(cells), found, others)
+    return Outcome(words.judged("not different", cells), found, others)
 
 
+@check
 def same_distribution_as_algorithm_1(results):
     chances, draws, datasets = [], 0, {}
     for (dataset, _), cell in results.table("agreement").groupby(["dataset", "k"]):
@@ -319,3 +323,11 @@ def same_distribution_as_algorithm_1(results):
         datasets[dataset] = True
     found = f"smallest p {min(chances):.2g} of {len(chances)} tests with {draws:,} draws of each"
     return Outcome(verdict(not holm(chances).any()), found, tuple(datasets))
+
+
+@check
+def speed_up_over_algorithm_1(results):
+    times = results.seconds("joint_alg1", "joint")
+    ratio = times["joint_alg1"] / times["joint"]
+    found = ", ".join(f"{value:,.0f} times at k = {k}" for k, value in ratio.items())
+    return Outcome(verdict((ratio >= 10).all(), (ratio > 1).all()), found, ("foods",))

@@ -1,5 +1,7 @@
 """The tables of a run, and the cells that statements need of them."""
 
+import functools
+import itertools
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +14,7 @@ from workflow.scripts.results.comparing import LEVEL, holm, rank_z, two_sided
 
 METRICS = {"linf": "ℓ∞", "l1": "ℓ1", "k_relative": "k-relative"}
 PEELING = ("pnf_peel", "cdp_peel")
+COLUMNS = ("rival", "dataset", "metric", "k", "a", "b")  # of cells; a and b are medians
 
 
 class NotChecked(Exception):
@@ -39,40 +42,27 @@ def short(number):
     return f"{float(f'{number:.3g}'):,g}"
 
 
-@dataclass
 class Results:
-    """The tables of a run. Only `datasets` has to be there."""
+    """The tables of a run by name, of which only `datasets` is required, and its setting."""
 
-    datasets: pd.DataFrame
-    errors: pd.DataFrame | None = None
-    trials: pd.DataFrame | None = None
-    timing: pd.DataFrame | None = None
-    gaps: pd.DataFrame | None = None
-    agreement: pd.DataFrame | None = None
-    neighbors: str = "add-remove"
-    delta: float = 1e-6
-
-    def __post_init__(self):
-        self.facts = self.datasets.set_index("dataset").to_dict("index")
-        self._compared, self._medians = {}, {}
+    def __init__(self, neighbors="add-remove", delta=1e-6, **tables):
+        self.tables, self.neighbors, self.delta = tables, neighbors, delta
+        self.facts = tables["datasets"].set_index("dataset").to_dict("index")
         self.trials_at = {}  # {(dataset, mechanism): {k: {metric: array}}}, in ascending order of k
-        if self.trials is None or self.errors is None:
-            return
-        trials, errors = (t[t["epsilon"] == 1] for t in (self.trials, self.errors))
-        columns = {name: trials[name].to_numpy() for name in ("loss", *METRICS, "linf_index")}
-        groups = trials.groupby(["dataset", "mechanism", "k"]).indices
-        for (*key, k), rows in sorted(groups.items()):
-            cell = {name: column[rows] for name, column in columns.items()}
-            self.trials_at.setdefault(tuple(key), {})[int(k)] = cell
-        names = ("dataset", "mechanism", "metric", "k", "median")
-        for *key, k, median in zip(*(errors[name].tolist() for name in names), strict=True):
-            self._medians.setdefault(tuple(key), {})[k] = median
+        self._all_k = functools.cache(self._all_k)  # many statements need the same
+        if "trials" in tables:
+            trials = tables["trials"][tables["trials"]["epsilon"] == 1]
+            columns = {name: trials[name].to_numpy() for name in ("loss", *METRICS, "linf_index")}
+            groups = trials.groupby(["dataset", "mechanism", "k"])
+            self._medians = groups[["loss", *METRICS]].median().to_dict()
+            for (*key, k), rows in sorted(groups.indices.items()):
+                cell = {name: column[rows] for name, column in columns.items()}
+                self.trials_at.setdefault(tuple(key), {})[int(k)] = cell
 
     def table(self, name):
-        table = getattr(self, name)
-        if table is None or table.empty:
+        if name not in self.tables or self.tables[name].empty:
             raise NotChecked(f"This run has no table of {name}.")
-        return table
+        return self.tables[name]
 
     def require(self, datasets=(), names=()):
         """Say at once all that this run lacks of the paper's setting, datasets and mechanisms."""
@@ -98,6 +88,10 @@ class Results:
         """'Books 2.1, Foods 3'."""
         return ", ".join(f"{self.title(name)} {form(x)}" for name, x in numbers.items())
 
+    def labelled(self, numbers, form):
+        """'Joint 90%, PNF-Peel 80%'."""
+        return ", ".join(f"{self.label(name)} {form(x)}" for name, x in numbers.items())
+
     def not_real(self, datasets):
         """Those of the datasets whose counts are not the original's, and what they are."""
         status = {self.title(name): self.facts[name]["status"] for name in datasets}
@@ -105,49 +99,34 @@ class Results:
 
     def medians(self, dataset, mechanism, metric):
         """A series over k."""
-        return pd.Series(self._medians[dataset, mechanism, metric], dtype=float).sort_index()
+        ks = self.trials_at[dataset, mechanism]
+        return pd.Series({k: self._medians[metric][dataset, mechanism, k] for k in ks}, dtype=float)
 
     def cells(self, this, rivals, datasets, metrics, band=ALL_K, corrected=True):
-        """The cells that a mechanism shares with its rivals; words.csv says what is won.
-
-        Columns: rival, dataset, metric, k, the medians a and b, ratio, significant (Holm over all
-        rows, unless not `corrected`), win, loss, zero (a tie at 0) and ranks (a tie at 0 whose
-        ranks differ).
-        """
+        """The cells that a mechanism shares with its rivals; `corrected` over all by Holm."""
         self.require(datasets, (this, *rivals))
-        parts = {}
-        for key in ((r, d, m) for r in rivals for d in datasets for m in metrics):
-            part = self._all_k(this, *key)
-            parts[key] = part[(band[0] <= part[:, 0]) & (part[:, 0] <= band[1])]
-        without = dict.fromkeys(key[1] for key, part in parts.items() if not len(part))
+        rows = [
+            (*names, *row)
+            for names in itertools.product(rivals, datasets, metrics)
+            for row in self._all_k(this, *names)
+            if band[0] <= row[0] <= band[1]
+        ]
+        there = {row[:2] for row in rows}
+        without = [d for d in datasets if any((rival, d) not in there for rival in rivals)]
         if without:
             raise NotChecked(f"This run has no k from {band[0]} to {band[1]} on {listed(without)}.")
-        names = np.repeat(np.array(list(parts)), [len(part) for part in parts.values()], axis=0)
-        k, a, b, chance = np.concatenate(list(parts.values())).T
+        *columns, chance = map(np.array, zip(*rows, strict=True))
         significant = holm(chance) if corrected else chance <= LEVEL
-        zero = (a == 0) & (b == 0)
-        return Cells(
-            **dict(zip(("rival", "dataset", "metric"), names.T, strict=True)),
-            **{"k": k.astype(int), "a": a, "b": b, "ratio": (b + 1) / (a + 1)},
-            significant=significant,
-            win=(a < b) & significant,
-            loss=(a > b) & significant,
-            zero=zero,
-            ranks=zero & significant,
-        )
+        return Cells(**dict(zip(COLUMNS, columns, strict=True)), significant=significant)
 
     def _all_k(self, this, rival, dataset, metric):
-        """Rows (k, medians, chance of such ranks); kept, because many statements need the same."""
-        key = this, rival, dataset, metric
-        if key not in self._compared:
-            a, b = (self.trials_at[dataset, name] for name in (this, rival))
-            medians = [self._medians[dataset, name, metric] for name in (this, rival)]
-            rows = [
-                (k, medians[0][k], medians[1][k], two_sided(rank_z(a[k][metric], b[k][metric])))
-                for k in sorted(a.keys() & b.keys())
-            ]
-            self._compared[key] = np.array(rows).reshape(-1, 4)
-        return self._compared[key]
+        """Rows (k, medians, chance of such ranks)."""
+        a, b = (self.trials_at[dataset, name] for name in (this, rival))
+        median, rows = self._medians[metric], []
+        for k in sorted(a.keys() & b.keys()):
+            chance = two_sided(rank_z(a[k][metric], b[k][metric]))
+            rows.append((k, median[dataset, this, k], median[dataset, rival, k], chance))
+        return rows
 
     def seconds(self, *names, dataset="foods"):
         """Median times: a row for each k at which all of the mechanisms were timed."""

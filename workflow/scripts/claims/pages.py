@@ -9,19 +9,18 @@ from workflow.scripts.common import intact, written
 from workflow.scripts.data.status import STATUS
 from workflow.scripts.results.page import Column, Markup, heading, page, paragraph, table
 
-TITLE = "The paper's statements, checked"
+TITLE, WORDS_TITLE = "The paper's statements, checked", "What the words mean"
 READING = (
     "“90–2 of 96 and 24 ties at 0” is: of 120 cells 90 were won, 2 lost, and in 24 both medians "
     "are 0. The words below the table say what a cell is, a ratio, and a verdict that is fragile."
 )
-WRITTEN = "`make gallery` copies this page, of the shipped config, to docs/claims.md."
 CLAIMS = {
     "verdict": Column("verdict", "verdict"),
     "statement": Column("statement", "wide"),
     "found": Column("found", "wide"),
     "criterion": Column("judged by", "narrow small"),
 }
-MEANINGS = {
+MEANING = {
     "word": Column("word"),
     "holds": Column("holds", "wide"),
     "partly": Column("partly", "narrow"),
@@ -32,14 +31,17 @@ DATASETS = {"title": "dataset", "status": "counts", "source": "source", "users":
 DATASETS |= {"d": "items", "total": "sum of counts", "largest": "largest"}
 
 
+def anchor(word):
+    return f"word-{word.replace(' ', '-')}"
+
+
+MEANINGS = [{"anchor": anchor(name)} | word for name, word in WORDS.items()]
+
+
 def section(name):
     """'Appendix C'."""
     kind = "Appendix" if name.isalpha() else "Section"
     return {"1": "Abstract and section 1", "ours": "This project"}.get(name, f"{kind} {name}")
-
-
-def anchor(word):
-    return f"word-{word.replace(' ', '-')}"
 
 
 def summary(claims):
@@ -49,63 +51,62 @@ def summary(claims):
         rows = claims[(claims["section"] == "ours") == ours]
         counts = rows["verdict"].value_counts()
         totals = ", ".join(f"{one} {counts[one]}" for one in VERDICTS if one in counts)
-        tested = int(rows["words"].str.contains("shown by a test").sum())
-        tested = f" (shown by tests, whatever the run: {tested})" if tested else ""
-        lines.append(f"{who}: {len(rows)} statements: {totals}{tested}.")
+        tested = f"shown by tests, whatever the run: {rows['words'].str.contains('a test').sum()}"
+        lines.append(f"{who}: {len(rows)} statements: {totals} ({tested}).")
     missing = claims.loc[claims["verdict"] == NOT_CHECKED, "found"].value_counts()
     return [*lines, READING, *(f"{n} not checked: {reason}" for reason, n in missing.items())]
 
 
-def scope(trials):
-    """What the verdicts rest on."""
-    k, largest = trials["k"], trials["trial"].max()
-    return (
-        f"{trials['dataset'].nunique()} datasets, {trials['mechanism'].nunique()} mechanisms, "
-        f"{k.nunique()} values of k from {k.min()} to {k.max()}, {largest} trials of each."
-    )
+def shown(claims):
+    """Rows as both pages have them: the statement, what was found, and how, in HTML."""
+    for row in claims.to_dict("records"):
+        found = "<br>".join(map(html.escape, row["found"].split("; ")))
+        row = {name: html.escape(str(text)) for name, text in row.items()}
+        place = row["place"]
+        if row["section"] != "ours" and not place.startswith(("abstract", f"{row['section']}.")):
+            place = f"{row['section']}: {place}"
+        says = f'{row["statement"]}<br><small><a href="#{row["claim"]}">{place}</a></small>'
+        notes = ["Depends on time."] * (row["depends_on_time"] == "yes")
+        notes += [f"Counts: {row['not_real']}."] * bool(row["not_real"])
+        says += "".join(f'<br><small class="caveat">{note}</small>' for note in notes)
+        if row["details"]:
+            details = row["details"].replace(" / ", "<br>")
+            found += f"<details><summary>details</summary><small>{details}</small></details>"
+        how = [f'<a href="#{anchor(word)}">{word}</a>' for word in row["words"].split("; ") if word]
+        how += [
+            f"<code>{row['criterion']}</code>" if "::" in row["criterion"] else row["criterion"]
+        ]
+        cells = {"statement": says, "found": found, "criterion": "; ".join(how)}
+        yield row | {"anchor": row["claim"]} | {key: Markup(cell) for key, cell in cells.items()}
 
 
-def cells_of(row):
-    """What both pages show of a statement, in HTML: the statement, what was found, and how."""
-    lines = row["found"].split("; ")
-    row = {name: html.escape(str(text)) for name, text in row.items()}
-    told = row["place"].startswith(("abstract", f"{row['section']}.")) or row["section"] == "ours"
-    where = "" if told else f"{row['section']}: "
-    link = f'<a href="#{row["claim"]}">{where}{row["place"]}</a>'
-    says = f"{row['statement']}<br><small>{link}</small>"
-    notes = ["Depends on time."] * (row["depends_on_time"] == "yes")
-    notes += [f"Counts: {row['not_real']}."] * bool(row["not_real"])
-    says += "".join(f'<br><small class="caveat">{note}</small>' for note in notes)
-    found = "<br>".join(map(html.escape, lines))
-    if row["details"]:
-        details = row["details"].replace(" / ", "<br>")
-        found += f"<details><summary>details</summary><small>{details}</small></details>"
-    words = [f'<a href="#{anchor(word)}">{word}</a>' for word in row["words"].split("; ") if word]
-    how = f"<code>{row['criterion']}</code>" if "::" in row["criterion"] else row["criterion"]
-    return {"statement": says, "found": found, "criterion": "; ".join([*words, how])}
-
-
-def as_markdown(claims, trials=None):
+def as_markdown(claims, trials):
     """A summary, a table for each section, and what the words mean."""
     fails = claims.loc[claims["verdict"] == DOES_NOT_HOLD, "claim"]
-    lines = [*summary(claims), *([] if trials is None else [scope(trials)])]
-    links = ", ".join(f"[{name}](#{name})" for name in fails)
-    lines += [f"Does not hold: {links}."] if links else []
-    lines = [f"# {TITLE}", "", *(f"- {line}" for line in [*lines, WRITTEN])]
+    k, largest = trials["k"], trials["trial"].max()
+    lines = [
+        *summary(claims),
+        f"{trials['dataset'].nunique()} datasets, {trials['mechanism'].nunique()} mechanisms, "
+        f"{k.nunique()} values of k from {k.min()} to {k.max()}, {largest} trials of each.",
+        *[f"Does not hold: {', '.join(f'[{name}](#{name})' for name in fails)}."]
+        * (len(fails) > 0),
+        "`make gallery` copies this page, of the shipped config, to docs/claims.md.",
+    ]
+    lines = [f"# {TITLE}", "", *(f"- {line}" for line in lines)]
     for name, rows in claims.groupby("section", sort=False):
-        lines += ["", f"## {section(name)}", "", *markdown_head(CLAIMS)]
-        for row in rows.to_dict("records"):
-            verdict = f'<a id="{row["claim"]}"></a>**{row["verdict"]}**'
-            lines += [markdown_row([verdict, *cells_of(row).values()])]
-    lines += ["", "## What the words mean", "", *markdown_head(MEANINGS)]
-    for row in WORDS.values():
-        name, *others = row.values()
-        lines += [markdown_row([f'<a id="{anchor(name)}"></a>{name}', *others])]
+        rows = [row | {"verdict": f"**{row['verdict']}**"} for row in shown(rows)]
+        lines += ["", f"## {section(name)}", "", *markdown_table(rows, CLAIMS)]
+    lines += ["", f"## {WORDS_TITLE}", "", *markdown_table(MEANINGS, MEANING)]
     return "\n".join([*lines, ""])
 
 
-def markdown_head(columns):
-    return markdown_row([c.heading for c in columns.values()]), "|---" * len(columns) + "|"
+def markdown_table(rows, columns):
+    """Lines of a table, with the anchor of each row."""
+    yield markdown_row(column.heading for column in columns.values())
+    yield "|---" * len(columns) + "|"
+    for row in rows:
+        first, *others = (row[name] for name in columns)
+        yield markdown_row([f'<a id="{row["anchor"]}"></a>{first}', *others])
 
 
 def markdown_row(cells):
@@ -114,19 +115,14 @@ def markdown_row(cells):
 
 def claims_page(claims):
     """Totals, the verdicts, by section and verdict, and what the judging words mean."""
-    rows = [
-        row | {"anchor": row["claim"]} | {k: Markup(v) for k, v in cells_of(row).items()}
-        for row in claims.to_dict("records")
-    ]
-    meanings = [{"anchor": anchor(name)} | word for name, word in WORDS.items()]
     sections = {name: section(name) for name in claims["section"]}
     filters = {"section": sections, "verdict": {verdict: verdict for verdict in VERDICTS}}
     return page(
         TITLE,
         *map(paragraph, summary(claims)),
-        table(rows, CLAIMS, filters, "claims"),
-        heading("What the words mean"),
-        table(meanings, MEANINGS, name="words"),
+        table(list(shown(claims)), CLAIMS, filters, "claims"),
+        heading(WORDS_TITLE),
+        table(MEANINGS, MEANING, name="words"),
     )
 
 

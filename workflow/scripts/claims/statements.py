@@ -8,22 +8,24 @@ A statement that does not hold is a finding, and is written down like any other.
 crashes is a defect, and stops the run. What a run has no data for is "not checked".
 """
 
+import contextlib
 import csv
 import re
-from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 
-from workflow.scripts.claims import checks, words
+from workflow.scripts.claims import words
+from workflow.scripts.claims.checks import CHECKS, check
 from workflow.scripts.claims.evidence import METRICS, NotChecked, Outcome, Results, short
 from workflow.scripts.claims.pages import as_markdown
 from workflow.scripts.claims.words import BANDS, COUNTED, DOES_NOT_HOLD, GROUPS, HOLDS, NOT_CHECKED
 from workflow.scripts.common import intact, written
 
 TABLE = Path(__file__).parents[2] / "statements.csv"
-TABLES = ("datasets", "errors", "trials", "timing", "gaps", "agreement")  # that are judged
+TABLES = ("datasets", "trials", "timing", "gaps", "agreement")  # that are judged
 REFUTED = "refuted by "
 COLUMNS = (
     *("claim", "section", "place", "statement", "verdict", "found", "details", "criterion"),
@@ -31,26 +33,24 @@ COLUMNS = (
 )
 
 
-@dataclass(frozen=True)
-class Statement:
-    """A row of statements.csv."""
+class Statement(SimpleNamespace):
+    """A row of statements.csv, by the names of its columns.
 
-    id: str
-    section: str
-    place: str
-    statement: str
-    mechanisms: str  # "joint vs pnf_peel, cdp_peel"
-    datasets: str  # a group, or "four of six": there rather than elsewhere
-    metric: str  # or "each": none is named
-    ks: str  # a band, or "moderate of all", or "moderate or not large": two equally good readings
-    words: str
-    judged_by: str
-    criterion: str
+    mechanisms: "joint vs pnf_peel, cdp_peel".
+    datasets: a group, or "four of six": there rather than elsewhere.
+    metric: or "each", where none is named.
+    ks: a band, or "moderate of all", or "moderate or not large": two equally good readings.
+    """
 
     @property
     def test(self):
         """The test that shows it, if that is what judges it."""
         return self.judged_by.removeprefix(REFUTED) if "::" in self.judged_by else ""
+
+    @property
+    def how(self):
+        """What the verdict rests on."""
+        return self.test or self.criterion
 
     @property
     def all_words(self):
@@ -60,19 +60,13 @@ class Statement:
         if self.test:
             refuted = self.judged_by.startswith(REFUTED)
             return Outcome(DOES_NOT_HOLD if refuted else HOLDS, self.criterion or "as stated")
-        name, arguments = re.fullmatch(r"(\w+)(?:\((.*)\))?", self.judged_by).groups()
-        arguments = arguments.split(", ") if arguments else []
-        if name == "parts":
-            return all_parts([STATEMENTS[part].judge(results) for part in arguments])
-        return getattr(checks, name)(results, *arguments)
-
-    @property
-    def how(self):
-        """What the verdict rests on."""
-        return self.test or self.criterion
+        name, _, arguments = self.judged_by.rstrip(")").partition("(")
+        return CHECKS[name](results, *filter(None, arguments.split(", ")))
 
 
-def all_parts(outcomes):
+@check
+def parts(results, *ids):
+    outcomes = [STATEMENTS[part].judge(results) for part in ids]
     verdicts = [one.verdict for one in outcomes]
     found = words.verdict(set(verdicts) == {HOLDS}, verdicts.count(DOES_NOT_HOLD) <= 1)
     datasets = dict.fromkeys(name for one in outcomes for name in one.datasets)
@@ -83,43 +77,55 @@ class Comparison(Statement):
     """A statement that one mechanism is better than others, judged by a word."""
 
     @property
+    def how(self):
+        metric = METRICS.get(self.metric, "each metric")
+        return f"{self.mechanisms}; {metric}; datasets: {self.datasets}; k: {self.ks}"
+
+    @property
+    def all_words(self):
+        bands = [f"{name} k" for name in ("small", "moderate", "not large") if name in self.ks]
+        groups = ["large and small"] * self.datasets.startswith(("large", "small"))
+        return [self.words, *["no metric named"] * (self.metric == "each"), *bands, *groups]
+
+    @property
     def sides(self):
         this, rivals = self.mechanisms.split(" vs ")
         return this, rivals.split(", ")
 
     def judge(self, results):
         """Judge it, then see whether another reading gives another verdict."""
-        datasets, *groups = GROUPS[self.datasets.split(" of ")[-1]]
+        groups = GROUPS[self.datasets.split(" of ")[-1]]
         ks, *or_ks = self.ks.split(" of ")[-1].split(" or ")
-        band, *bands = BANDS[ks]
-        cells = self.cells(results, datasets, band)
-        found = self.verdict(cells)
+        cells = self.cells(results, groups[0], BANDS[ks][0])
+        found, texts = self.verdict(cells), [self.found(results, cells)]
         if found == NOT_CHECKED:
             raise NotChecked("All medians are 0, so there is nothing to compare.")
-        texts, readings = [self.found(results, cells)], []
-        for other_ks in or_ks:
-            other = self.verdict(self.cells(results, datasets, BANDS[other_ks][0]))
-            texts.append(f"{found} if k is {ks}, {other} if k is {other_ks}")
+        if or_ks:
+            other = self.verdict(self.cells(results, groups[0], BANDS[or_ks[0]][0]))
+            texts.append(f"{found} if k is {ks}, {other} if k is {or_ks[0]}")
             found = found if found == other else words.PARTLY
-        others = {}
-        if not or_ks:
-            if self.ties != COUNTED:
-                others["ties at 0 are left out"] = self.verdict(cells.told)
-            readings += [("every cell is tested at 5 % by itself", datasets, band, False)]
-            readings += [(f"k is from {a} to {b}", datasets, (a, b)) for a, b in bands]
-        readings += [("large and small go by the number of items", other, band) for other in groups]
+        else:
+            for name, other in self.other_readings(results, cells, groups, BANDS[ks]):
+                texts += [f"fragile: {other} if {name}"] * (other not in (found, NOT_CHECKED))
+        return Outcome(found, "; ".join(texts), groups[0], self.details(results, cells))
+
+    def other_readings(self, results, cells, groups, bands):
+        """Yield what is read otherwise, and the verdict then."""
+        (datasets, *groups), (band, *bands) = groups, bands
+        if not self.counts_ties:
+            yield "ties at 0 are left out", self.verdict(cells.told)
+        readings = [
+            ("every cell is tested at 5 % by itself", datasets, band, False),
+            *((f"k is from {a} to {b}", datasets, (a, b)) for a, b in bands),
+            *(("large and small go by the number of items", other, band) for other in groups),
+        ]
         for name, *reading in readings:
-            try:
-                others[name] = self.verdict(self.cells(results, *reading))
-            except NotChecked:
-                continue  # the run has less than this reading needs
-        changed = {name: one for name, one in others.items() if one not in (found, NOT_CHECKED)}
-        texts += [f"fragile: {one} if {name}" for name, one in changed.items()]
-        return Outcome(found, "; ".join(texts), datasets, self.details(results, cells))
+            with contextlib.suppress(NotChecked):  # the run may have less than a reading needs
+                yield name, self.verdict(self.cells(results, *reading))
 
     @property
-    def ties(self):
-        return words.WORDS[self.words]["ties"]
+    def counts_ties(self):
+        return words.WORDS[self.words]["ties"] == COUNTED
 
     def cells(self, results, datasets, band, corrected=True):
         metrics = list(METRICS) if self.metric == "each" else [self.metric]
@@ -133,32 +139,25 @@ class Comparison(Statement):
 
     def verdict(self, cells):
         """ℓ∞ and ℓ1 decide where no metric is named; k-relative error must not contradict them."""
-        parts = cells.by("metric")
-        verdicts = {metric: words.judged(self.words, part) for metric, part in parts.items()}
-        weak = parts["k_relative"] if len(parts) > 1 else cells[:0]
-        fails = len(weak) and verdicts.pop("k_relative") == DOES_NOT_HOLD
-        contradicts = fails and 0 < weak.loss.sum() >= weak.win.sum()
-        told = {one for one in verdicts.values() if one != NOT_CHECKED}
+        by_metric, weak = cells.by("metric"), cells[:0]
+        if self.metric == "each":
+            weak = by_metric.pop("k_relative", weak)
+        told = {words.judged(self.words, part) for part in by_metric.values()} - {NOT_CHECKED}
+        contradicts = 0 < weak.loss.sum() >= weak.win.sum() and (
+            words.judged(self.words, weak) == DOES_NOT_HOLD
+        )
         mixed = len(told) == 2 or (contradicts and told == {HOLDS})
         return words.PARTLY if mixed else words.worst(told)
 
-    @property
-    def how(self):
-        metric = METRICS.get(self.metric, "each metric")
-        return f"{self.mechanisms}; {metric}; datasets: {self.datasets}; k: {self.ks}"
-
-    @property
-    def all_words(self):
-        bands = [f"{name} k" for name in ("small", "moderate", "not large") if name in self.ks]
-        groups = ["large and small"] * self.datasets.startswith(("large", "small"))
-        return [self.words, *["no metric named"] * (self.metric == "each"), *bands, *groups]
+    def told(self, cells):
+        """The cells that are judged."""
+        return cells if self.counts_ties else cells.told
 
     def score(self, cells):
         """'12–3 of 20 and 5 ties at 0': the cells won and lost."""
-        told = cells if self.ties == COUNTED else cells.told
-        n, verb = cells.zero.sum(), ", of which" if self.ties == COUNTED else " and"
-        text = f"{told.win.sum()}–{told.loss.sum()} of {len(told)}"
-        return text + f"{verb} {n} tie{'s' * bool(n > 1)} at 0" * bool(n)
+        ties, verb = cells.zero.sum(), ", of which" if self.counts_ties else " and"
+        tied = f"{verb} {ties} tie{'s' * bool(ties > 1)} at 0" * bool(ties)
+        return won_and_lost(self.told(cells)) + tied
 
     def found(self, results, cells):
         """The numbers that decide, in each metric."""
@@ -182,7 +181,7 @@ class Comparison(Statement):
             "much": f"{text}, mean ratio {short(cells.told.mean_ratio)}",
             "slightly": f"{ratios}; {text}",
             "strongest": f"{words.lost_to_some(cells):.0%} lost to a rival, {text}",
-            "matches": f"{alike}, {(cells.ratio < 1 / words.BAND).mean():.0%} are worse; {text}",
+            "matches": f"{alike}, {cells.worse.mean():.0%} are worse; {text}",
             "not different": f"{cells.significant.sum()} of {len(cells)} differ, {alike}",
             "wide range of k": f"k won: {results.named(wins)}",
             "only to about 30": f"last k won: {results.named(words.last_wins(cells))}; {text}",
@@ -194,19 +193,19 @@ class Comparison(Statement):
         """For each metric: cells won and lost on each dataset and against each rival, ratios."""
         texts = []
         for metric, part in cells.by("metric").items():
-            told = part if self.ties == COUNTED else part.told
+            told = self.told(part)
             each = {results.title(d): told[told.dataset == d] for d in part.by("dataset")}
             if len(self.sides[1]) > 1:
                 each |= {results.label(rival): p for rival, p in told.by("rival").items()}
-            scores = [
-                f"{name} {p.win.sum()}–{p.loss.sum()} of {len(p)}" for name, p in each.items()
-            ]
-            texts.append(
-                f"{METRICS[metric]}: {', '.join(scores)}; mean ratio {short(told.mean_ratio)}"
-            )
-            differ = part.ranks.sum()
-            texts[-1] += f"; {differ} of the ties at 0 differ by ranks" * bool(differ)
+            scores = ", ".join(f"{name} {won_and_lost(p)}" for name, p in each.items())
+            text = f"{METRICS[metric]}: {scores}; mean ratio {short(told.mean_ratio)}"
+            differ = (part.zero & part.significant).sum()
+            texts.append(text + f"; {differ} of the ties at 0 differ by ranks" * bool(differ))
         return " / ".join(texts)
+
+
+def won_and_lost(cells):
+    return f"{cells.win.sum()}–{cells.loss.sum()} of {len(cells)}"
 
 
 def read(path=TABLE):
@@ -242,9 +241,8 @@ def write_claims(csv, md, **given):
     """Write the verdicts on a run; `given` are the paths of its tables, and its setting."""
     for name in TABLES:  # a dataset may well be called nan
         given[name] = pd.read_csv(intact(given[name]), keep_default_na=False, na_values=[""])
-    results = Results(**given)
-    table = check_all(results)
+    table = check_all(Results(**given))
     with written(csv) as file:
         table.to_csv(file, index=False, lineterminator="\n")
     with written(md) as file:
-        file.write(as_markdown(table, results.trials))
+        file.write(as_markdown(table, given["trials"]))

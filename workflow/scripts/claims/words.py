@@ -7,6 +7,7 @@ cells, which `evidence.Results.cells` makes.
 
 import csv
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 
@@ -16,13 +17,14 @@ VERDICTS = (HOLDS, PARTLY, DOES_NOT_HOLD, NOT_COMPARABLE, NOT_CHECKED)
 
 # Ranges of k, ends included: as judged, then other readings, which must not change a verdict.
 ALL_K = (1, 10**9)
+LOW = (1, 45)  # those of figure 7
 BANDS = {
     "all": (ALL_K,),
     "small": ((1, 30), (1, 15), (1, 45)),
     "moderate": ((31, 100), (31, 65), (31, 125)),
     "not large": ((1, 100), (1, 65), (1, 125)),
     "not small": ((31, 10**9), (46, 10**9)),
-    "low": ((1, 45),),
+    "low": (LOW,),
 }
 SIX = ("books", "foods", "games", "movies", "news", "tweets")
 LARGE, SMALL = ("books", "movies", "news", "tweets"), ("foods", "games")
@@ -42,11 +44,8 @@ def verdict(holds, partly=False):
     return HOLDS if holds else PARTLY if partly else DOES_NOT_HOLD
 
 
-class Cells:
-    """A table of cells: columns as arrays. `evidence.Results.cells` says which there are."""
-
-    def __init__(self, **columns):
-        vars(self).update(columns)
+class Cells(SimpleNamespace):
+    """Columns of cells, which `evidence.Results.cells` makes: arrays of equal length."""
 
     def __len__(self):
         return len(self.k)
@@ -59,13 +58,18 @@ class Cells:
         values = getattr(self, column)
         return {value: self[values == value] for value in dict.fromkeys(values.tolist())}
 
+    win = property(lambda self: (self.a < self.b) & self.significant)
+    loss = property(lambda self: (self.a > self.b) & self.significant)
+    zero = property(lambda self: (self.a == 0) & (self.b == 0))  # a tie at 0
+    ratio = property(lambda self: (self.b + 1) / (self.a + 1))
     parts = property(lambda self: list(self.by("dataset").values()))
     told = property(lambda self: self[~self.zero])
     won = property(lambda self: self.win.mean() if len(self) else 0.0)
     lost = property(lambda self: self.loss.mean() if len(self) else 0.0)
     mean_ratio = property(lambda self: np.exp(np.log(self.ratio).mean()) if len(self) else 1.0)
     matching = property(lambda self: (self.ratio >= 1 / BAND) & (self.ratio <= BAND))
-    material = property(lambda self: self.loss & (self.ratio < 1 / BAND))
+    worse = property(lambda self: self.ratio < 1 / BAND)
+    material = property(lambda self: self.loss & self.worse)
 
 
 def share(won, lost, partly_won, partly_lost=None):
@@ -77,15 +81,9 @@ def share(won, lost, partly_won, partly_lost=None):
     def judge(cells):
         ahead = all(part.win.sum() > part.loss.sum() for part in cells.told.parts)
         few = cells.lost < cells.won if partly_lost is None else cells.lost <= partly_lost
-        holds = cells.won >= won and cells.lost <= lost and ahead
-        return verdict(holds, cells.won >= partly_won and few)
+        return cells.won >= won and cells.lost <= lost and ahead, cells.won >= partly_won and few
 
     return judge
-
-
-def often(cells):
-    datasets = sum(part.won >= 1 / 3 for part in cells.parts)
-    return verdict(cells.won >= 1 / 3 and datasets >= 3, cells.won >= 0.15)
 
 
 def lost_to_some(cells):
@@ -94,58 +92,14 @@ def lost_to_some(cells):
     return len(places[0]) / len(places[1])
 
 
-def strongest(cells):
-    lost = lost_to_some(cells)
-    ahead = all(part.told.won >= 0.5 for part in cells.by("rival").values())
-    return verdict(lost <= 0.05 and ahead and not cells.material.any(), lost <= 0.2)
-
-
-def always(cells):
-    datasets = sum(part.win.any() for part in cells.parts)
-    lost = cells.loss.sum()
-    return verdict(not lost and datasets >= 3, lost <= 1 and not cells.material.any())
-
-
-def consistently(cells):
-    lost = [part.lost for part in cells.parts]
-    holds = max(lost) <= 0.05 and not cells.material.any()
-    return verdict(holds, cells.lost <= 0.15 and max(lost) <= 1 / 3)
-
-
-def matches(cells):
-    alike, worse = cells.matching.mean(), cells.ratio < 1 / BAND
-    near = 1 / BAND <= cells.mean_ratio <= BAND
-    fails = any((part.ratio < 1 / BAND).mean() > 0.2 for part in cells.parts)
-    return verdict(alike >= 0.8 and near, not fails and (alike >= 0.5 or not worse.any()))
-
-
-def slightly(cells):
-    good = [1.02 <= p.mean_ratio <= 1.5 and p.won >= p.lost + 0.1 for p in cells.parts]
-    return verdict(all(good), all(p.won >= p.lost and p.mean_ratio > 0.98 for p in cells.parts))
-
-
-def much(cells):
-    large = [part.mean_ratio >= 2 for part in cells.told.parts]
-    return verdict(all(large) and cells.won >= 2 / 3, cells.told.mean_ratio >= BAND)
-
-
-def wide_range(cells):
-    each = [
-        verdict(p.won >= 1 / 2, p.won >= 1 / 4 or (p.lost <= 1 / 4 and p.win.sum() >= 3))
-        for p in cells.parts
-    ]
-    fails, holds = (each.count(one) / len(each) for one in (DOES_NOT_HOLD, HOLDS))
-    return verdict(not fails and holds >= 3 / 4, fails <= 1 / 2)
+def some_won(part):
+    """A quarter of all k, or three and no more than a quarter lost."""
+    return part.won >= 1 / 4 or (part.lost <= 1 / 4 and part.win.sum() >= 3)
 
 
 def last_wins(cells):
     """The last k that is won, on each dataset; 0 if none is."""
     return {name: max([0, *part.k[part.win]]) for name, part in cells.by("dataset").items()}
-
-
-def only_to_30(cells):
-    near = [15 <= k <= 45 for k in last_wins(cells).values()]
-    return verdict(all(near), any(near))
 
 
 def contrasts(cells):
@@ -157,46 +111,76 @@ def contrasts(cells):
     }
 
 
-def particularly(cells):
-    leads = [there - elsewhere for there, elsewhere in contrasts(cells).values()]
-    return verdict(min(leads, default=0) >= 0.15, max(leads, default=0) > 0)
-
-
-def ordered(numbers):
-    """Is each of the four datasets above each of the two, or all but one of the four?"""
-    below = sum(numbers[name] <= max(numbers[other] for other in SMALL) for name in LARGE)
-    return verdict(below == 0, below == 1)
+def leads(cells):
+    return [there - elsewhere for there, elsewhere in contrasts(cells).values()]
 
 
 def mean_ratios(cells):
     return {name: part.told.mean_ratio for name, part in cells.by("dataset").items()}
 
 
-def not_different(cells):
-    differ, alike = cells.significant.mean(), cells.matching.mean()
-    return verdict(not differ and alike >= 0.9, differ <= 0.1 and alike >= 0.75)
+def ordered(numbers):
+    """Is each of the four datasets above each of the two, or all but one of the four?"""
+    below = sum(numbers[name] <= max(numbers[other] for other in SMALL) for name in LARGE)
+    return below == 0, below == 1
 
 
-MOSTLY = share(2 / 3, 1, 1 / 2)
+# Whether cells are as a word says, and whether they are so in part.
 JUDGES = {
     "improves": share(2 / 3, 0.1, 1 / 2),
-    "strongest": strongest,
-    "always": always,
+    "strongest": lambda cells: (
+        lost_to_some(cells) <= 0.05
+        and not cells.material.any()
+        and all(part.told.won >= 0.5 for part in cells.by("rival").values()),
+        lost_to_some(cells) <= 0.2,
+    ),
+    "always": lambda cells: (
+        not cells.loss.any() and sum(part.win.any() for part in cells.parts) >= 3,
+        cells.loss.sum() <= 1 and not cells.material.any(),
+    ),
     "dominates": share(0.8, 0, 0.5, 0.1),
     "almost always": share(0.9, 0.05, 0.7, 0.15),
-    "consistently": consistently,
-    "mostly": MOSTLY,
-    "not mostly": lambda cells: verdict(cells.won < 0.5),
-    "largely best": MOSTLY,
-    "often": often,
-    "much": much,
-    "slightly": slightly,
-    "matches": matches,
-    "wide range of k": wide_range,
-    "only to about 30": only_to_30,
-    "particularly": particularly,
+    "consistently": lambda cells: (
+        all(part.lost <= 0.05 for part in cells.parts) and not cells.material.any(),
+        all(part.lost <= 1 / 3 for part in cells.parts) and cells.lost <= 0.15,
+    ),
+    "mostly": share(2 / 3, 1, 1 / 2),
+    "not mostly": lambda cells: (cells.won < 0.5, False),
+    "largely best": share(2 / 3, 1, 1 / 2),
+    "often": lambda cells: (
+        cells.won >= 1 / 3 and sum(part.won >= 1 / 3 for part in cells.parts) >= 3,
+        cells.won >= 0.15,
+    ),
+    "much": lambda cells: (
+        cells.won >= 2 / 3 and all(part.mean_ratio >= 2 for part in cells.told.parts),
+        cells.told.mean_ratio >= BAND,
+    ),
+    "slightly": lambda cells: (
+        all(1.02 <= p.mean_ratio <= 1.5 and p.won >= p.lost + 0.1 for p in cells.parts),
+        all(p.won >= p.lost and p.mean_ratio > 0.98 for p in cells.parts),
+    ),
+    "matches": lambda cells: (
+        cells.matching.mean() >= 0.8 and 1 / BAND <= cells.mean_ratio <= BAND,
+        all(part.worse.mean() <= 0.2 for part in cells.parts)
+        and (cells.matching.mean() >= 0.5 or not cells.worse.any()),
+    ),
+    "wide range of k": lambda cells: (
+        all(map(some_won, cells.parts)) and np.mean([p.won >= 1 / 2 for p in cells.parts]) >= 3 / 4,
+        np.mean([some_won(part) for part in cells.parts]) >= 1 / 2,
+    ),
+    "only to about 30": lambda cells: (
+        all(15 <= k <= 45 for k in last_wins(cells).values()),
+        any(15 <= k <= 45 for k in last_wins(cells).values()),
+    ),
+    "particularly": lambda cells: (
+        min(leads(cells), default=0) >= 0.15,
+        max(leads(cells), default=0) > 0,
+    ),
     "relatively": lambda cells: ordered(mean_ratios(cells)),
-    "not different": not_different,
+    "not different": lambda cells: (
+        not cells.significant.any() and cells.matching.mean() >= 0.9,
+        cells.significant.mean() <= 0.1 and cells.matching.mean() >= 0.75,
+    ),
 }
 COUNTED = "counted"  # ties at 0 are among the cells; else it is checked that they change nothing
 TOGETHER = ("strongest", "relatively")  # judged against all rivals at once, not one by one
@@ -209,13 +193,11 @@ def judged(word, cells):
 
 
 def _judged(word, cells):
-    judge = JUDGES[word]
-    if WORDS[word]["ties"] == COUNTED:
-        return judge(cells)
-    if cells.zero.all():
+    counted, judge = WORDS[word]["ties"] == COUNTED, JUDGES[word]
+    if not counted and cells.zero.all():
         return NOT_CHECKED
-    found = judge(cells.told)
-    return PARTLY if found == HOLDS and judge(cells) != HOLDS else found
+    found = verdict(*judge(cells if counted else cells.told))
+    return PARTLY if found == HOLDS and verdict(*judge(cells)) != HOLDS else found
 
 
 def worst(verdicts):

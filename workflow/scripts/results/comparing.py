@@ -4,16 +4,14 @@ import math
 
 import numpy as np
 
-# Chance of calling at least one difference significant, over all cells of one statement, when
-# there is none.
+# The chance that any cell of a statement is called significant when there is no difference.
 LEVEL = 0.05
 
 
 def rank_z(a, b):
     """Mann-Whitney rank test of two samples: the z score, negative where `a` tends to be lower.
 
-    Normal approximation with the corrections for ties and for continuity; 0 if the samples
-    are made of one single value.
+    Normal approximation, corrected for ties and for continuity; 0 if all values are equal.
     """
     n, m = len(a), len(b)
     _, place, size = np.unique(np.concatenate([a, b]), return_inverse=True, return_counts=True)
@@ -34,7 +32,7 @@ def two_sided(z):
 def holm(chances, level=LEVEL):
     """Which of these tests reject, if all of them together may err with chance `level`?
 
-    Holm's way: the smallest chance is compared with level / n, the next with level / (n - 1),
+    Holm's method: the smallest chance is compared with level / n, the next with level / (n - 1),
     and so on until one does not reject.
     """
     chances = np.asarray(chances, dtype=float)
@@ -50,10 +48,8 @@ def distribution_test(a, b):
 
     The limit for large samples; with ties the true chance is smaller still.
     """
-    a, b = np.sort(a), np.sort(b)
     points = np.concatenate([a, b])
-    below_a = np.searchsorted(a, points, side="right") / len(a)
-    below_b = np.searchsorted(b, points, side="right") / len(b)
+    below_a, below_b = (np.searchsorted(np.sort(x), points, side="right") / len(x) for x in (a, b))
     distance = np.abs(below_a - below_b).max()
     x = distance * math.sqrt(len(a) * len(b) / (len(a) + len(b)))
     if x < 0.2:  # the series needs many terms there, and its value is 1 to twelve digits
@@ -62,15 +58,8 @@ def distribution_test(a, b):
 
 
 def binomial_tail(successes, n, probability):
-    """The chance of at least `successes` in `n` independent tries."""
-    hit, miss = math.log(probability), math.log1p(-probability)
-    return sum(
-        math.exp(
-            math.lgamma(n + 1)
-            - math.lgamma(i + 1)
-            - math.lgamma(n - i + 1)
-            + i * hit
-            + (n - i) * miss
-        )
-        for i in range(successes, n + 1)
-    )
+    """The chance of at least `successes` in `n` independent trials."""
+    i = np.arange(n)
+    ratios = (n - i) / (i + 1) * probability / (1 - probability)  # of each chance to the last
+    logs = n * math.log1p(-probability) + np.cumsum(np.log([1, *ratios]))
+    return np.exp(logs[successes:]).sum()

@@ -11,24 +11,8 @@ QUARTILES = ["q25", "median", "q75"]
 
 
 def quartiles(values):
-    """q25, median and q75 by linear interpolation between order statistics, NumPy's default.
-
-    Of a table: those of each column.
-    """
-    return np.quantile(values, [0.25, 0.5, 0.75], axis=0).T
-
-
-def summarised(rows, by, value):
-    """Quartiles of the column `value` for each group of rows, in the order of appearance.
-
-    `rows` are sequences whose first `by` fields name the group. Yields (*group, q25, median,
-    q75, size of the group).
-    """
-    groups = {}
-    for row in rows:
-        groups.setdefault(tuple(row[:by]), []).append(row[value])
-    for group, values in groups.items():
-        yield *group, *quartiles(values).tolist(), len(values)
+    """q25, median and q75 by linear interpolation between order statistics, NumPy's default."""
+    return np.quantile(values, [0.25, 0.5, 0.75]).tolist()
 
 
 def write_table(path, header, rows):
@@ -38,6 +22,18 @@ def write_table(path, header, rows):
 
 def _plain(row):
     return [int(x) if isinstance(x, float) and x.is_integer() else x for x in row]
+
+
+def write_quartiles(path, names, rows, size):
+    """Write the quartiles of the last field of each group of rows, in the order of appearance.
+
+    names: of the fields that make a group, the first. size: what the sizes of groups are called.
+    """
+    groups = {}
+    for row in rows:
+        groups.setdefault(tuple(row[: len(names)]), []).append(row[-1])
+    rows = ((*group, *quartiles(values), len(values)) for group, values in groups.items())
+    write_table(path, [*names, *QUARTILES, size], rows)
 
 
 def concatenate(path, parts):

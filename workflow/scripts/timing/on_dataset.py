@@ -1,8 +1,7 @@
 """Time of one `select` call: sorting the counts, preparing and drawing.
 
-Each call gets the full vector of counts, in an order that is not sorted, as a user would have
-it. One warm-up call per mechanism and k is not counted, but for long calls: these need one per
-mechanism.
+Each call gets the full vector of counts, unsorted, as a user would have it. One warm-up call per
+mechanism and k is not counted; long calls need only one per mechanism.
 """
 
 import time
@@ -12,7 +11,7 @@ import numpy as np
 from dp_topk import mechanisms
 from workflow.scripts.common import InputError
 from workflow.scripts.data.profiles import read_profile
-from workflow.scripts.results.tables import CELL, QUARTILES, summarised, write_table
+from workflow.scripts.results.tables import CELL, write_quartiles, write_table
 from workflow.scripts.trials.cells import generator
 
 # A call that takes longer than this is timed FEW times: what disturbs a call for milliseconds
@@ -21,10 +20,14 @@ LONG = 0.25
 FEW = 2
 
 
-def seconds_of_select(mechanism, counts, k, rng, **privacy):
-    """Seconds that one call takes."""
+def seconds_of_select(name, where, counts, k, rng, *, mechanism, epsilon, **setting):
+    """Seconds that one call takes. `name` is what the config calls the mechanism."""
+    select = mechanisms.get(mechanism).select
     start = time.perf_counter()
-    mechanism.select(counts, k, rng=rng, **privacy)
+    try:
+        select(counts, k, rng=rng, epsilon=float(epsilon), **setting)
+    except (ValueError, mechanisms.Unavailable) as error:
+        raise InputError(f"timing {name} on {where}: {error}") from None
     return time.perf_counter() - start
 
 
@@ -32,7 +35,7 @@ def time_mechanisms(counts, dataset, ks_of, trials, epsilon, seed, settings):
     """Yield (dataset, mechanism, epsilon, k, trial, seconds); ks_of: {mechanism: list of k}.
 
     Trials go round the mechanisms, so that a slow spell of the machine does not fall on one.
-    k larger than the number of items are left out.
+    Each k larger than the number of items is left out.
     """
     counts = generator(seed, dataset, "order of items").permutation(counts)
     warm = set()
@@ -42,7 +45,8 @@ def time_mechanisms(counts, dataset, ks_of, trials, epsilon, seed, settings):
         for call in range(trials + 1):
             for name in [name for name in timed if timed[name] < wanted[name]]:
                 rng = generator(seed, dataset, name, epsilon, k, "timing", call)
-                seconds = _timed(name, dataset, counts, k, epsilon, rng, settings[name])
+                given = {"epsilon": epsilon, **settings[name]}
+                seconds = seconds_of_select(name, dataset, counts, k, rng, **given)
                 is_long = seconds > LONG
                 if is_long:
                     wanted[name] = min(FEW, trials)
@@ -53,17 +57,8 @@ def time_mechanisms(counts, dataset, ks_of, trials, epsilon, seed, settings):
         print(f"k = {k}: {', '.join(timed)}", flush=True)
 
 
-def _timed(name, dataset, counts, k, epsilon, rng, setting):
-    given = dict(setting)
-    mechanism = mechanisms.get(given.pop("mechanism"))
-    try:
-        return seconds_of_select(mechanism, counts, k, rng, epsilon=float(epsilon), **given)
-    except (ValueError, mechanisms.Unavailable) as error:
-        raise InputError(f"timing {name} on {dataset}: {error}") from None
-
-
 def write_timing(counts, facts, *, timing, summary, **what):
     """Time the mechanisms on the profile `counts`; write a row per call, and the quartiles."""
     calls = list(time_mechanisms(np.repeat(*read_profile(counts, facts)), **what))
     write_table(timing, [*CELL, "trial", "seconds"], calls)
-    write_table(summary, [*CELL, *QUARTILES, "trials"], summarised(calls, by=len(CELL), value=-1))
+    write_quartiles(summary, CELL, calls, "trials")

@@ -3,11 +3,9 @@
 import numpy as np
 
 from dp_topk import mechanisms
-from workflow.scripts.results.tables import QUARTILES, summarised, write_table
+from workflow.scripts.results.tables import write_quartiles
 from workflow.scripts.timing.on_dataset import seconds_of_select
 from workflow.scripts.trials.cells import generator
-
-SWEEP = ["mechanism", "sweep", "d", "k"]
 
 
 def generated_counts(d, seed):
@@ -16,36 +14,29 @@ def generated_counts(d, seed):
     return np.minimum(rng.pareto(1.0, d) + 1, 1e6).astype(np.int64)
 
 
-def sizes(names, ds, k_for_items, ks, items_for_k, most_pairs):
-    """(sweep, d, k, mechanism) of all that is timed, where d k is not too much for it."""
-    grid = [("d", d, k_for_items) for d in ds] + [("k", items_for_k, k) for k in ks]
-    for sweep, d, k in grid:
-        for name in names:
-            if d * k <= most_pairs or not mechanisms.get(name).every_pair:
-                yield sweep, d, k, name
+def time_sizes(sweeps, seed):
+    """Yield (mechanism, sweep, d, k, seconds) of what the config has under `scaling`.
 
-
-def time_sizes(sizes, repeats, seed):
-    """Yield (mechanism, sweep, d, k, seconds), one warm-up call for each not counted."""
+    The first call of each is a warm-up and not counted. Mechanisms that look at every pair of an
+    item and a place are left out where there are too many pairs.
+    """
+    grid = [("d", d, sweeps["k_for_items"]) for d in sweeps["items"]]
+    grid += [("k", sweeps["items_for_k"], k) for k in sweeps["ks"]]
     d_of_counts, counts = None, None
-    for sweep, d, k, name in sizes:
+    for sweep, d, k in grid:
         if d != d_of_counts:
             d_of_counts, counts = d, generated_counts(d, seed)
-        mechanism = mechanisms.get(name)
-        for repeat in range(repeats + 1):
-            rng = generator(seed, "scaling", name, d, k, repeat)
-            seconds = seconds_of_select(mechanism, counts, k, rng, epsilon=1.0)
-            if repeat:
-                yield name, sweep, d, k, seconds
-        print(f"{name}: d = {d:,}, k = {k}: {seconds:.4f} s", flush=True)
+        few = d * k <= sweeps["published_max_pairs"]
+        for name in [n for n in sweeps["mechanisms"] if few or not mechanisms.get(n).every_pair]:
+            for repeat in range(sweeps["repeats"] + 1):
+                rng, where = generator(seed, "scaling", name, d, k, repeat), f"{d:,} items"
+                given = {"mechanism": name, "epsilon": 1}
+                seconds = seconds_of_select(name, where, counts, k, rng, **given)
+                if repeat:
+                    yield name, sweep, d, k, seconds
+            print(f"{name}: d = {d:,}, k = {k}: {seconds:.4f} s", flush=True)
 
 
 def write_scaling(path, sweeps, seed):
-    """Time what the config asks for under `scaling`; write the quartiles of each."""
-    todo = sizes(
-        sweeps["mechanisms"], sweeps["items"], sweeps["k_for_items"], sweeps["ks"],
-        sweeps["items_for_k"], sweeps["published_max_pairs"],
-    )  # fmt: skip
-    calls = time_sizes(todo, sweeps["repeats"], seed)
-    rows = summarised(calls, by=len(SWEEP), value=-1)
-    write_table(path, [*SWEEP, *QUARTILES, "calls"], rows)
+    """Write the quartiles of each group of calls."""
+    write_quartiles(path, ["mechanism", "sweep", "d", "k"], time_sizes(sweeps, seed), "calls")

@@ -2,9 +2,8 @@
 
 A cell is (dataset, mechanism, epsilon, k) with its trials; a job runs the cells of one dataset,
 mechanism and epsilon, because starting a process costs ten times what a cell costs. The
-generator of a trial is keyed by names, so a trial's result depends on nothing else: not on the
-number of cores, the order of jobs, how cells and trials are cut into jobs, or the rest of the
-config.
+generator of a trial is keyed by names, so its result depends on nothing else: not on the number
+of cores, the order of jobs, how trials are cut into jobs, or the rest of the config.
 """
 
 import csv
@@ -23,17 +22,17 @@ MISSING = ["epsilon", "k", "reason"]  # cells that were not run
 
 
 def generator(seed, *names):
-    """A random generator that depends on the root seed and on these names only."""
+    """A random generator that depends only on the root seed and these names."""
     digest = hashlib.sha256("/".join(map(str, names)).encode()).digest()
     words = np.frombuffer(digest, dtype="<u4").tolist()
     return np.random.default_rng(np.random.SeedSequence([seed, *words]))
 
 
 def prepared(counts, k, epsilon, setting, name, dataset):
-    """`draw` of a mechanism; what it refuses is the user's to change.
+    """`draw` of a mechanism; an InputError says what it refuses.
 
-    setting: the `mechanism`, and what else its `prepare` is given (`Plan.setting`).
-    name: what the config calls the mechanism with these settings.
+    setting: the `mechanism`, and the other arguments of its `prepare` (`Plan.setting`).
+    name: of the mechanism with these settings, in the config.
     """
     given = dict(setting)
     try:
@@ -83,19 +82,13 @@ def read_cells(cells, missing, ks, trials):
     A file that does not hold what it should is refused by name.
     """
     reasons = {int(k): reason for _, k, reason in _read(missing, MISSING)}
-    rows = {k: [] for k in ks if k not in reasons}
-    try:
-        for row in _read(cells, HEADER):
-            rows[int(row[1])].append(row)
-        whole = all([int(row[2]) for row in each] == list(trials) for each in rows.values())
-    except (KeyError, ValueError):
-        whole = False
-    if not whole:
+    ran, rows, size = [k for k in ks if k not in reasons], _read(cells, HEADER), len(trials)
+    if [row[1:3] for row in rows] != [[str(k), str(trial)] for k in ran for trial in trials]:
         raise InputError(
             f"{cells} does not hold the trials {trials[0]} to {trials[-1]} of each k (cut short "
             "or altered): delete it and run again"
         )
-    return rows, reasons
+    return {k: rows[i * size : (i + 1) * size] for i, k in enumerate(ran)}, reasons
 
 
 def _read(path, header):
