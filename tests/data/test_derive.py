@@ -28,6 +28,7 @@ from workflow.scripts.data.profiles import (
     read_profile,
     size,
     total,
+    write_facts,
     write_profile,
 )
 
@@ -249,7 +250,7 @@ def test_an_archive_of_several_files_is_refused():
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("xl/workbook.xml", "<workbook/>")
         archive.writestr("xl/sheet1.xml", "<sheet/>")
-    assert "archive of 2 files (Excel's" in refused(file.getvalue(), column="votes")
+    assert "archive of 2 files (like those of Excel" in refused(file.getvalue(), column="votes")
 
 
 def test_what_macos_adds_to_an_archive_is_no_table():
@@ -297,7 +298,7 @@ def test_parquet_is_read_like_a_csv():
     assert derived(data, column="votes", skip=1, where={"name": "ann"}) == [4]
     assert derived(data, rows_per="name", where={"votes": 3}) == [1]
     assert "row 3: no item in column 'name'" in refused(data, rows_per="name")
-    assert "row 4: something else than a count" in refused(data, column="mean")
+    assert "row 4: something other than a count" in refused(data, column="mean")
     assert "did you mean 'votes'" in refused(data, column="vote")
     assert "cut short" in refused(data[:-30], column="votes")
     assert "row 3: no item in column 'name'" in refused(data, column="votes", item="name")
@@ -715,12 +716,22 @@ def test_embedded_profiles_are_copied_to_the_byte(tmp_path, name):
 # The tables about datasets.
 
 
-def test_the_tables_about_datasets():
+@pytest.fixture
+def facts_of(tmp_path):
+    """What is known of a profile, from its file of facts and the config."""
+
+    def facts_of(profile, name, title, users):
+        known = {"dataset": name, "source": "file", "users": users}
+        write_facts(tmp_path / "facts.json", *profile, **known)
+        return read_facts(tmp_path / "facts.json") | {"title": title, "status": "real"}
+
+    return facts_of
+
+
+def test_the_tables_about_datasets(facts_of):
     profiles = [profile_of([9, 4, 4, 1, 0]), profile_of([120])]
-    facts = [
-        {"dataset": n, "title": n.title(), "source": "file", "status": "real", "users": users}
-        for n, users in (("pets", "any"), ("cars", "once"))
-    ]
+    about = [("pets", "Pets", "any"), ("cars", "Cars", "once")]
+    facts = [facts_of(profile, *each) for profile, each in zip(profiles, about, strict=True)]
     header, pets, cars = datasets_table.rows_of_datasets(profiles, facts, [1, 3, 10])
     assert header[4:8] + header[9:] == ["users", "d", "total", "largest", "c_1", "c_3", "c_10"]
     assert pets[:4] + pets[5:8] + pets[9:] == ["pets", "Pets", "file", "real", 5, 18, 9, 9, 4, ""]
@@ -748,10 +759,10 @@ def test_every_item_is_in_the_one_bin_that_holds_its_count(name):
     assert sum(items for *_, items in bins) == len(values)
 
 
-def test_tables_are_written_as_they_are(tmp_path):
-    about = {"dataset": "a", "title": 'A, "b"', "source": "file", "status": "real"}
-    about["users"] = "unknown"
-    rows = datasets_table.rows_of_datasets([profile_of([1])], [about], [1])
+def test_tables_are_written_as_they_are(tmp_path, facts_of):
+    profile = profile_of([1])
+    about = facts_of(profile, "a", 'A, "b"', "unknown")
+    rows = datasets_table.rows_of_datasets([profile], [about], [1])
     write_csv(tmp_path / "t.csv", rows)
     with open(tmp_path / "t.csv", newline="") as file:
         text = file.read()
