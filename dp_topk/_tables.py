@@ -23,8 +23,6 @@ import lzma
 import math
 import os
 import re
-import shutil
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -175,14 +173,6 @@ def is_zip(path: str | os.PathLike[str]) -> bool:
         return bool(ZIP.match(file.read(4)))
 
 
-def spooled(content: IO[bytes]) -> IO[bytes]:
-    """A file without a name that holds the rest of another."""
-    copy = tempfile.TemporaryFile()  # noqa: SIM115
-    shutil.copyfileobj(content, copy, BLOCK)
-    copy.seek(0)
-    return copy
-
-
 # ---------------------------------------------------------------- text
 
 
@@ -211,16 +201,11 @@ class Text:
         )
         fields = itertools.chain(*_first_rows(text, self.delimiter))
         self._breaks = any("\n" in field for field in fields)  # likely to come again
-
-    def goes_on_with(self, other: "Text") -> bool:
-        """Whether the rows of another table may follow these."""
-        return all(
-            getattr(self, name) == getattr(other, name)
-            for name in ("_columns", "delimiter", "_skipped", "_lines", "_breaks")
-        )
+        # Files that have all this in common are read one after the other.
+        self.shape = (*self._columns, self.delimiter, self._skipped, self._lines, self._breaks)
 
     def reader(self, path: str, placed: bool) -> tuple[str, list[str]]:
-        """How DuckDB reads what `blocks` gives, and the SQL of its values."""
+        """How DuckDB reads `blocks` (if placed, `rewritten`), and the SQL of the values."""
         width = len(self._places) + 1 if placed else len(self._columns)
         value = "REPLACE(c{}, CHR(0), CHR(10))" if placed or self._breaks else "c{}"
         types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(width))
@@ -231,11 +216,8 @@ class Text:
             f"strict_mode=true, max_line_size={LONGEST_LINE}, buffer_size={4 * LONGEST_LINE})"
         ), [value.format(at) for at in (range(width) if placed else self._places)]
 
-    def blocks(self, placed: bool) -> Iterator[bytes]:
-        """The rows as they are; or the place of each, and the columns that are read."""
-        if placed:
-            yield from self._rewritten()
-            return
+    def blocks(self) -> Iterator[bytes]:
+        """The rows as they are; Doubt where DuckDB might not read them as Python does."""
         if self._absorbing is not None or len(self.delimiter.encode()) > 1:
             raise Doubt
         for file in self.files:
@@ -245,8 +227,8 @@ class Text:
                     bytewise = self._form.latin and not rows.isascii()
                     yield rows.decode("latin-1").encode() if bytewise else rows
 
-    def _rewritten(self) -> Iterator[bytes]:
-        """The rows as Python reads them, everything in quotes."""
+    def rewritten(self) -> Iterator[bytes]:
+        """The place of each row and the columns that are read, everything in quotes."""
         text = io.StringIO()
         writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
         for place, row in itertools.chain.from_iterable(map(self._rows, self.files)):

@@ -25,7 +25,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,6 @@ from dp_topk._tables import (
     literal,
     position,
     printable,
-    spooled,
     start_of_text,
     unpacked,
 )
@@ -256,8 +255,8 @@ class Rows:
         self._duckdb, self._memory = _duckdb(), _memory_mb(self.memory_mb)
         self._database, self._in_memory = ":memory:", None
         self._allowed: list[str] = []  # files that DuckDB reads itself
-        self._opened: dict[str, Any] = {}  # the files of this attempt
-        self._sizes: dict[str, int] = {}  # of all files, in bytes
+        self._opened: dict[str, Any] = {}
+        self._bytes = 0  # of all files
         with contextlib.ExitStack() as self._stack:
             self._folder = self._stack.enter_context(_spill_folder())
             tables = self._tables()
@@ -275,14 +274,16 @@ class Rows:
 
     def _asked(self, tables: list[Text | Typed], statement: str, placed: bool) -> dict[str, Any]:
         """The answer from the tables; Doubt where it needs the places of rows."""
-        self._opened.clear()
-        pipes: list[_Pipe] = []
+        self._opened, self._passed = {}, 0  # files and rows of this attempt
+        self._errors: list[BaseException] = []
+        pipes = []
         with contextlib.ExitStack() as stack:
             reads = []
             for table in tables:
                 if isinstance(table, Text):
-                    pipes.append(stack.enter_context(_Pipe(table.blocks(placed))))
-                    relation, values = table.reader(pipes[-1].path, placed)
+                    blocks = table.rewritten() if placed else table.blocks()
+                    pipes.append(self._piped(blocks, stack))
+                    relation, values = table.reader(pipes[-1], placed)
                 else:
                     place = literal(printable(f"{table.name}, {table.row} "))
                     numbered = [f"{place} || ROW_NUMBER() OVER ()"] if placed else []
@@ -291,7 +292,7 @@ class Rows:
                 named = (f'{value} AS "{name}"' for value, name in zip(values, names, strict=True))
                 reads.append(f"SELECT {', '.join(named)} FROM {relation}")
             raw = " UNION ALL ".join(reads)
-            con = stack.enter_context(self._connected(*(pipe.path for pipe in pipes)))
+            con = stack.enter_context(self._connected(*pipes))
             if self.among is not None:
                 con.execute("CREATE TEMP TABLE among AS SELECT UNNEST(?)", [self.among])
             sql = f"WITH rows AS ({self._rows(raw, con.sql(raw).types, placed)})\n{statement}"
@@ -301,16 +302,36 @@ class Rows:
             if self.progress and sys.stderr.isatty():
                 known = all(isinstance(table, Typed) and table.row == "row" for table in tables)
                 total = con.sql(f"SELECT COUNT(*) FROM ({raw})").fetchone()[0] if known else 0
-                stack.enter_context(self._shown(con, pipes, total))
-            found, problem = {}, None
+                stack.enter_context(self._shown(con, bool(pipes), total))
+            found, problem = {}, []
             try:
                 found = con.execute(sql, where).fetchnumpy()
             except self._duckdb.Error as error:
-                problem = self._translated(error, tables, placed)
-        for wrong in (*(pipe.error for pipe in pipes), problem):
-            if wrong is not None:
-                raise wrong
+                problem = [self._translated(error, tables, placed)]
+        for wrong in self._errors + problem:
+            raise wrong
         return found
+
+    def _piped(self, blocks: Iterator[bytes], stack: contextlib.ExitStack) -> str:
+        """The path of a pipe, which a thread fills; where that fails, rows and answer end early."""
+        reader, writer = os.pipe()
+
+        def fill() -> None:
+            try:
+                with open(writer, "wb") as pipe:
+                    for block in blocks:
+                        self._passed += block.count(b"\n")
+                        pipe.write(block)
+            except BrokenPipeError:
+                pass  # DuckDB has read enough, and says why
+            except BaseException as error:
+                self._errors.append(error)
+
+        thread = threading.Thread(target=fill, daemon=True)
+        thread.start()
+        stack.callback(thread.join)
+        stack.callback(os.close, reader)
+        return f"/dev/fd/{reader}"
 
     def _rows(self, raw: str, types: list[Any], placed: bool) -> str:
         """The SELECT that makes `rows` of what was read; the values in `where` are parameters."""
@@ -406,17 +427,17 @@ class Rows:
             yield con
 
     @contextlib.contextmanager
-    def _shown(self, con: Any, pipes: list[_Pipe], total: int) -> Iterator[None]:
+    def _shown(self, con: Any, piped: bool, total: int) -> Iterator[None]:
         """Show on the terminal how many rows were read, and how long the others may take.
 
-        total: how many rows there are, where there is no pipe to count them.
+        total: how many rows there are, where no pipe counts them.
         """
         done, began = threading.Event(), time.monotonic()
 
         def show() -> None:
             while not done.wait(0.5):
-                share = self._share() if pipes else max(0.0, con.query_progress() / 100)
-                rows = sum(pipe.rows for pipe in pipes) if pipes else round(share * total)
+                share = self._share() if piped else max(0.0, con.query_progress() / 100)
+                rows = self._passed if piped else round(share * total)
                 text = f"{rows:,} rows, " if rows else ""
                 if share > 0:
                     left = (time.monotonic() - began) * (1 - share) / share
@@ -435,8 +456,8 @@ class Rows:
     def _share(self) -> float:
         """How much of the files has been read; compressed ones as they are on disk."""
         files = [*self._opened.items()]
-        read = sum(self._sizes[path] if file.closed else file.tell() for path, file in files)
-        return read / (sum(self._sizes.values()) or 1)
+        read = sum(os.path.getsize(path) if file.closed else file.tell() for path, file in files)
+        return read / (self._bytes or 1)
 
     # ------------------------------------------------------------ sources
 
@@ -450,7 +471,7 @@ class Rows:
         if not isinstance(source, (str, os.PathLike, list, tuple, File)):
             self._in_memory = source
             return [self._typed("the table", "source", needed)]
-        texts: list[Text] = []
+        texts: dict[Any, Text] = {}  # by what they have in common
         others: dict[str, list[tuple[str, str]]] = {}  # by kind: names, and paths for DuckDB
         for file in self._files(source):
             with unpacked(file) as content:
@@ -466,11 +487,10 @@ class Rows:
                     others.setdefault(kind, []).append((file.name, self._given(content)))
                     continue
             table = Text(file, needed, text, self.form)
-            if alike := next((other for other in texts if other.goes_on_with(table)), None):
-                alike.files.append(file)
-            else:
-                texts.append(table)
-        tables: list[Text | Typed] = [*texts]
+            first = texts.setdefault(table.shape, table)
+            if first is not table:
+                first.files.append(file)
+        tables: list[Text | Typed] = [*texts.values()]
         for kind, files in others.items():
             names, paths = zip(*files, strict=True)
             name = names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")
@@ -493,13 +513,20 @@ class Rows:
             position(column, columns, name)
         return Typed(name, relation, [*map(_quoted, needed)])
 
-    def _given(self, content: io.BufferedReader) -> str:
+    def _given(self, content: Any) -> str:
         """The path by which DuckDB reads a file itself, or a copy where that is packed."""
-        plain = isinstance(getattr(content, "raw", None), io.FileIO)
-        kept = os.dup((content if plain else self._stack.enter_context(spooled(content))).fileno())
+        if not isinstance(content.raw, io.FileIO):
+            content = self._stack.enter_context(self._open(self._copied(content)))
+        kept = os.dup(content.fileno())
         self._stack.callback(os.close, kept)
         self._allowed.append(f"/dev/fd/{kept}")
         return self._allowed[-1]
+
+    def _copied(self, content: IO[bytes]) -> str:
+        """The path of a copy of what can be read only once."""
+        with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as copy:
+            shutil.copyfileobj(content, copy, BLOCK)
+        return copy.name
 
     def _files(self, source: Any) -> list[File]:
         """All files of a source."""
@@ -520,22 +547,15 @@ class Rows:
         return files
 
     def _file(self, path: str) -> File:
-        """A file, or a copy of a pipe, which can be read only once."""
-        if path != "-" and (os.path.isfile(path) or not os.path.exists(path)):
-            return File(path, functools.partial(self._open, path))
-        with sys.stdin.buffer if path == "-" else open(path, "rb") as pipe:
-            copy = self._stack.enter_context(spooled(pipe))
-
-        @contextlib.contextmanager
-        def from_the_start() -> Iterator[Any]:
-            copy.seek(0)
-            yield copy
-
-        return File("standard input" if path == "-" else path, from_the_start)
+        name = "standard input" if path == "-" else path
+        if path == "-" or (os.path.exists(path) and not os.path.isfile(path)):
+            with sys.stdin.buffer if path == "-" else open(path, "rb") as pipe:
+                path = self._copied(pipe)
+        self._bytes += os.path.getsize(path)
+        return File(name, functools.partial(self._open, path))
 
     def _open(self, path: str) -> Any:
-        opened = open(path, "rb", BLOCK)  # noqa: SIM115
-        self._opened[path], self._sizes[path] = opened, os.fstat(opened.fileno()).st_size
+        self._opened[path] = opened = open(path, "rb", BLOCK)  # noqa: SIM115
         return opened
 
 
@@ -557,36 +577,6 @@ def _checked(name: str, kind: str, type_: str, placed: bool) -> str:
         if kind == "key":
             digest = f"WHEN STRLEN({column}) > {LONG} THEN CHR(0) || SHA256({column})"
     return f"CASE WHEN {empty} THEN {error} {digest} ELSE {column} END"
-
-
-class _Pipe(threading.Thread):
-    """A pipe to DuckDB, and the thread that fills it with blocks of bytes."""
-
-    def __init__(self, blocks: Iterator[bytes]) -> None:
-        super().__init__(daemon=True)
-        self._reader, self._writer = os.pipe()
-        self.path, self._blocks, self.rows = f"/dev/fd/{self._reader}", blocks, 0
-        self.error: BaseException | None = None
-
-    def run(self) -> None:
-        """Fill the pipe; where that fails it ends early, and so does DuckDB."""
-        try:
-            with open(self._writer, "wb") as pipe:
-                for block in self._blocks:
-                    self.rows += block.count(b"\n")
-                    pipe.write(block)
-        except BrokenPipeError:
-            pass  # DuckDB has read enough, and says why
-        except BaseException as error:
-            self.error = error
-
-    def __enter__(self) -> _Pipe:
-        self.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        os.close(self._reader)
-        self.join()
 
 
 def _is_database(path: Any) -> bool:

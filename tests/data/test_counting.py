@@ -136,7 +136,7 @@ def test_what_reaches_duckdb_is_read_as_python_reads_it():
             with contextlib.suppress(Doubt, duckdb.Error):
                 file.truncate(0)
                 file.seek(0)
-                file.writelines(table.blocks(placed=False))
+                file.writelines(table.blocks())
                 file.flush()
                 reader, values = table.reader(file.name, placed=False)
                 found = con.execute(f"SELECT {', '.join(values)} FROM {reader}").fetchall()
@@ -407,8 +407,8 @@ def test_progress_is_shown_on_a_terminal_only(counted, monkeypatch, capfd):
     monkeypatch.setattr(sys, "stderr", terminal)
     blocks = Text.blocks
 
-    def slow(self, placed):
-        yield from blocks(self, placed)
+    def slow(self):
+        yield from blocks(self)
         terminal.shown.wait(60)
 
     monkeypatch.setattr(Text, "blocks", slow)
