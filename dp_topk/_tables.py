@@ -36,6 +36,8 @@ DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 BOM = "\ufeff".encode()
 ZIP = re.compile(rb"PK(\x03\x04|\x05\x06)")  # the latter: nothing in it
 JSON = re.compile(r"\ufeff?\s*(\[\s*)?\{\s*[\"}]")
+CONTROL = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f]")
+FOREIGN = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8
 # What macOS adds to an archive about its folders and files.
 ADDED = re.compile(r"__MACOSX/|(.*/)?\.DS_Store$")
 
@@ -179,6 +181,8 @@ def is_zip(path: str | os.PathLike[str]) -> bool:
 class Text:
     """The rows of a CSV, or of several files that begin alike."""
 
+    row = "line"
+
     def __init__(self, file: File, needed: list[str], text: str, form: Form) -> None:
         self.name, self.files, self._form = file.name, [file], form
         bom = text.startswith("\ufeff")
@@ -196,9 +200,7 @@ class Text:
         header = text[:bom] + "".join(itertools.islice(start, self._lines))
         self._skipped = len(header.encode("utf-8", "surrogateescape"))
         self._places = [position(column, self._columns, file.name) for column in needed]
-        self._absorbing = (
-            None if form.absorb is None else position(form.absorb, self._columns, file.name)
-        )
+        self._absorbing = position(form.absorb, self._columns, self.name) if form.absorb else None
         fields = itertools.chain(*_first_rows(text, self.delimiter))
         self._breaks = any("\n" in field for field in fields)  # likely to come again
         # Files that have all this in common are read one after the other.
@@ -229,24 +231,14 @@ class Text:
 
     def rewritten(self) -> Iterator[bytes]:
         """The place of each row and the columns that are read, everything in quotes."""
-        text = io.StringIO()
-        writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
-        for place, row in itertools.chain.from_iterable(map(self._rows, self.files)):
-            values = [row[at] for at in self._places]
-            try:
-                "".join(values).encode()
-            except UnicodeEncodeError:
-                sentence = f"{place}: bytes that are not UTF-8; save the file as UTF-8"
-                raise CountingError(sentence) from None
-            writer.writerow([place, *(value.replace("\n", "\0") for value in values)])
-            if text.tell() > BLOCK:
-                yield text.getvalue().encode()
-                text.seek(0)
-                text.truncate()
-        yield text.getvalue().encode()
+        rows = itertools.chain.from_iterable(map(self._rows, self.files))
+        while some := [*itertools.islice(rows, 256)]:
+            text = io.StringIO()
+            csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(some)
+            yield text.getvalue().encode()
 
-    def _rows(self, file: File) -> Iterator[tuple[str, list[str]]]:
-        """Where each row ends, and its fields."""
+    def _rows(self, file: File) -> Iterator[list[str]]:
+        """The place where each row ends, and what `_values` gives."""
         encoding = ("latin-1", "strict") if self._form.latin else ("utf-8", "surrogateescape")
         name, line, empty = printable(file.name), "", ""
 
@@ -284,7 +276,7 @@ class Text:
                 elif empty:
                     raise CountingError(f"{empty}: empty line between rows")
                 else:
-                    yield place, self._absorbed(row, place)
+                    yield [place, *self._values(row, place)]
 
     def _loosely_quoted(self, line: str) -> list[str] | None:
         """The fields of a line such as `"Ha" he said,1`, whose quotes do not enclose a field."""
@@ -294,24 +286,29 @@ class Text:
                 return row
         return None
 
-    def _absorbed(self, row: list[str], place: str) -> list[str]:
-        """The row, with the fields of surplus delimiters put together."""
+    def _values(self, row: list[str], place: str) -> list[str]:
+        """The columns that are read, with NUL for line breaks."""
         at, surplus = self._absorbing, len(row) - len(self._columns)
-        if not surplus:
-            return row
-        if surplus < 0 or at is None:
+        if surplus > 0 and at is not None:
+            row[at : at + surplus + 1] = [self.delimiter.join(row[at : at + surplus + 1])]
+        elif surplus:
             delimiter = DELIMITERS.get(self.delimiter, repr(self.delimiter))
             raise CountingError(
                 f"{place}: {len(row)} fields instead of {len(self._columns)}; correct the line (a "
                 f"value with a {delimiter} or a line break in it needs quotes)",
                 f", or, for a {delimiter} too many, name the column it belongs to as `absorb`",
             )
-        end = at + surplus + 1
-        return [*row[:at], self.delimiter.join(row[at:end]), *row[end:]]
+        values = [row[at].replace("\n", "\0") for at in self._places]
+        try:
+            "".join(values).encode()
+        except UnicodeEncodeError:
+            sentence = f"{place}: bytes that are not UTF-8; save the file as UTF-8"
+            raise CountingError(sentence) from None
+        return values
 
 
 def position(column: str, columns: list[str], name: str, first: str = "line") -> int:
-    """The position of a column; if it is missing, a sentence with the nearest name.
+    """The position of a column; a sentence with the nearest name if it is missing.
 
     first: what has the names of the columns.
     """
@@ -319,10 +316,10 @@ def position(column: str, columns: list[str], name: str, first: str = "line") ->
         return columns.index(column)
     if times:
         raise CountingError(f"{name} has {times} columns called {column!r}: rename all but one")
+    sentence, shown = f"{name} has no column {column!r}; ", ""
     plain = {known.strip().lower(): known for known in columns}
     alone = len(columns) == 1 and first == "line"
     near = difflib.get_close_matches(column.strip().lower(), plain, 1)
-    sentence, shown = f"{name} has no column {column!r}; ", ""
     if near and not (alone and column in columns[0]):
         sentence += f"did you mean {printable(plain[near[0]])!r}?"
     else:
@@ -333,7 +330,7 @@ def position(column: str, columns: list[str], name: str, first: str = "line") ->
         other = next((sign for sign in ":^~ " if sign in columns[0]), ":")
         shown += f" only; if {other!r} separates its columns, write `delimiter: {other!r}`"
         sentence += ", with commas, tabs, semicolons or pipes (|) between them"
-    if any("\udc80" <= letter <= "\udcff" for known in columns for letter in known):
+    if FOREIGN.search("".join(columns)):
         sentence += "; that line is not UTF-8 (Latin-1, perhaps): save the file as UTF-8"
     raise CountingError(sentence, shown)
 
@@ -359,11 +356,10 @@ def start_of_text(content: io.BufferedReader, name: str) -> str:
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise CountingError(f"{name} is UTF-16: save it as UTF-8")
     text = start.decode("utf-8", "surrogateescape")
-    control = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f]")
     # Of UTF-8 the header alone: whether rows are refused must not depend on how many there are.
-    foreign = any("\udc80" <= sign <= "\udcff" for sign in text[:-3])  # the last may be cut
-    many = foreign and len(control.findall(text)) > 3 + len(text) / 100
-    if many or control.search(re.split("[\r\n]", text, maxsplit=1)[0]):
+    foreign = FOREIGN.search(text[:-3])  # the last may be cut
+    many = foreign and len(CONTROL.findall(text)) > 3 + len(text) / 100
+    if many or CONTROL.search(re.split("[\r\n]", text, maxsplit=1)[0]):
         raise CountingError(f"{name} is not a text file; save the table as CSV (UTF-8) or Parquet")
     return text
 
@@ -474,16 +470,14 @@ def json_table(name: str, paths: Iterable[str], form: str, needed: list[str]) ->
     DuckDB's reader refuses anything but objects, and a key that occurs twice. It keeps in memory
     what comes through a pipe, so it must be given files.
     """
-    keys = [*dict.fromkeys(needed)]
-    names = [f"j{keys.index(key)}" for key in needed]
-    types = ", ".join(f"{literal(key)}: 'JSON'" for key in keys)
+    names = {key: f"j{at}" for at, key in enumerate(dict.fromkeys(needed))}
+    types = ", ".join(f"{literal(key)}: 'JSON'" for key in names)
     relation = (
         f"read_json({listed(paths)}, columns={{{types}}}, format='{form}', "
-        f"maximum_object_size={LONGEST_LINE}) AS objects({', '.join(dict.fromkeys(names))})"
+        f"maximum_object_size={LONGEST_LINE}) AS objects({', '.join(names.values())})"
     )
-    values = [
-        f"CASE WHEN LEFT({value}, 1) IN ('[', '{{') OR CONTAINS({value}, '\\u0000') "
-        f"THEN NULL ELSE {value} ->> '$' END"
-        for value in names
-    ]
-    return Typed(name, relation, values, "object")
+    value = (
+        "CASE WHEN LEFT({0}, 1) IN ('[', '{{') OR CONTAINS({0}, '\\u0000') "
+        "THEN NULL ELSE {0} ->> '$' END"
+    )
+    return Typed(name, relation, [value.format(names[key]) for key in needed], "object")

@@ -300,7 +300,7 @@ class Rows:
             if self._bytewise:
                 where = [value.encode().decode("latin-1") for value in where]
             if self.progress and sys.stderr.isatty():
-                known = all(isinstance(table, Typed) and table.row == "row" for table in tables)
+                known = all(table.row == "row" for table in tables)
                 total = con.sql(f"SELECT COUNT(*) FROM ({raw})").fetchone()[0] if known else 0
                 stack.enter_context(self._shown(con, bool(pipes), total))
             found, problem = {}, []
@@ -362,44 +362,39 @@ class Rows:
             )
         if isinstance(error, self._duckdb.OutOfMemoryException):
             return CountingError(
-                f"{self._memory} MB of memory are too little to count these rows; allow more"
+                f"{self._memory} MB of memory is too little to count these rows; allow more"
             )
         if not placed:
             return Doubt()
         if fault := said.partition("fault\x1f")[2]:
             return self._fault(*fault.split("\x1f", 3))
-        for table in tables:
-            if isinstance(table, Typed) and table.row == "object":
-                near = re.search(r"in (line|record)\S* (\d+)", said)
-                return CountingError(
-                    f"{table.name}{f', near {near[1]} {near[2]}' if near else ''}: not JSON as it "
-                    "must be, objects only, one on each line or all in an array, and in each of "
-                    "them every key once"
-                )
+        for name in (table.name for table in tables if table.row == "object"):
+            near = re.search(r"in (line|record)\S* (\d+)", said)
+            return CountingError(
+                f"{name}{f', near {near[1]} {near[2]}' if near else ''}: it must be JSON, objects "
+                "only, one on each line or all in an array, each with every key once"
+            )
         return CountingError(f"{tables[0].name} is cut short or damaged")
 
     def _fault(self, kind: str, name: str, place: str, value: str) -> CountingError:
         """What is wrong with a row, in one sentence."""
         if self._bytewise:
             value = value.encode("latin-1").decode("utf-8", "surrogateescape")
-        what, advice = f"no {name}", "every row needs one"
-        shown = f"; it is {printable(value[:40])!r}"
+        where, shown = f"in column {self.columns[name][0]!r}", f"; it is {printable(value[:40])!r}"
         if kind == "once":
-            what = f"an {name} a second time"
-            advice = "a count must stand in one row, since adding up two could count a user twice"
-            shown = "; take away `item` if these are different items" + shown
-        elif kind == "count":
-            what = "something other than a count"
-            advice = (
-                f"it must be a whole number from 0 to {LARGEST_COUNT} (2^53) without separators"
+            return CountingError(
+                f"{place}: an {name} a second time {where}; a count must stand in one row, since "
+                "adding up two could count a user twice",
+                f"; take away `item` if these are different items{shown}",
             )
-            if re.fullmatch("[0-9]+[.]000+", value):
-                advice += " (1.000 may be a thousand)"
-        else:
-            shown = ""
-        return CountingError(
-            f"{place}: {what} in column {self.columns[name][0]!r}; {advice}", shown
-        )
+        if kind == "count":
+            thousand = " (1.000 may be a thousand)" * bool(re.fullmatch("[0-9]+[.]000+", value))
+            return CountingError(
+                f"{place}: something other than a count {where}; it must be a whole number from 0 "
+                f"to {LARGEST_COUNT} (2^53) without separators{thousand}",
+                shown,
+            )
+        return CountingError(f"{place}: no {name} {where}; every row needs one")
 
     @contextlib.contextmanager
     def _connected(self, *pipes: str) -> Iterator[Any]:
@@ -436,7 +431,14 @@ class Rows:
 
         def show() -> None:
             while not done.wait(0.5):
-                share = self._share() if piped else max(0.0, con.query_progress() / 100)
+                share = max(0.0, con.query_progress() / 100)
+                if piped:  # compressed files count as they are on disk
+                    files = [*self._opened.items()]
+                    read = (
+                        os.path.getsize(path) if file.closed else file.tell()
+                        for path, file in files
+                    )
+                    share = sum(read) / (self._bytes or 1)
                 rows = self._passed if piped else round(share * total)
                 text = f"{rows:,} rows, " if rows else ""
                 if share > 0:
@@ -452,12 +454,6 @@ class Rows:
             done.set()
             thread.join()
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
-
-    def _share(self) -> float:
-        """How much of the files has been read; compressed ones as they are on disk."""
-        files = [*self._opened.items()]
-        read = sum(os.path.getsize(path) if file.closed else file.tell() for path, file in files)
-        return read / (self._bytes or 1)
 
     # ------------------------------------------------------------ sources
 
@@ -543,7 +539,7 @@ class Rows:
                 return [self._file(os.fspath(source))]
         files = [file for path in paths for file in self._files(path)]
         if not files:
-            raise CountingError(f"there is no file in {source}, and none with that name")
+            raise CountingError(f"there is no file in {source} or matching it")
         return files
 
     def _file(self, path: str) -> File:
@@ -588,12 +584,11 @@ def _is_database(path: Any) -> bool:
 
 
 def _memory_mb(asked: int | None) -> int:
-    if asked is None:
-        machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 10**6
-        return max(LEAST_MB, min(500, machine // 4))
-    if asked < LEAST_MB:
-        raise CountingError(f"{asked} MB of memory are too few; allow at least {LEAST_MB} MB")
-    return asked
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 10**6
+    allowed = max(LEAST_MB, min(500, machine // 4)) if asked is None else asked
+    if allowed < LEAST_MB:
+        raise CountingError(f"{asked} MB of memory is too little; allow at least {LEAST_MB} MB")
+    return allowed
 
 
 def _duckdb() -> Any:
@@ -616,15 +611,6 @@ def _spill_folder() -> Iterator[str]:
     if not os.path.isdir(place):
         raise CountingError(f"TMPDIR is {place!r}, which is not a folder; make it, or name another")
     folder = tempfile.mkdtemp(prefix="dp-topk-", dir=place)
-    remove = shutil.which("rm", path=os.defpath) or "/bin/rm"
-    guard = subprocess.Popen(
-        ["/bin/sh", "-c", 'read -r _; exec "$1" -rf "$2"', "sh", remove, folder],
-        stdin=subprocess.PIPE,
-        start_new_session=True,
-    )
-    try:
+    guard = ["/bin/sh", "-c", 'read -r _; command -p rm -rf "$1"', "sh", folder]
+    with subprocess.Popen(guard, stdin=subprocess.PIPE, start_new_session=True):
         yield folder
-    finally:
-        assert guard.stdin is not None
-        guard.stdin.close()
-        guard.wait()
