@@ -306,6 +306,8 @@ class Rows:
             found, problem = {}, []
             try:
                 found = con.execute(sql, where).fetchnumpy()
+            except RuntimeError:  # which is how DuckDB tells of Ctrl-C
+                raise KeyboardInterrupt from None
             except self._duckdb.Error as error:
                 problem = [self._translated(error, tables, placed)]
         for wrong in self._errors + problem:
@@ -348,13 +350,9 @@ class Rows:
             sql = f"SELECT * FROM ({sql}) AS read WHERE CAST(item AS VARCHAR) IN (FROM among)"
         return sql
 
-    def _translated(
-        self, error: Exception, tables: list[Text | Typed], placed: bool
-    ) -> BaseException:
+    def _translated(self, error: Exception, tables: list[Text | Typed], placed: bool) -> Exception:
         """The exception that says what happened, without what DuckDB says of rows."""
         said = str(error)
-        if isinstance(error, self._duckdb.InterruptException):
-            return KeyboardInterrupt()
         if "No space left" in said or "max_temp_directory_size" in said:
             return CountingError(
                 f"there is no room left for temporary files in {os.path.dirname(self._folder)}; "

@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -253,6 +254,7 @@ def test_a_public_list_comes_before_the_limit(counted):
         ('user,item\nann,"fig"x\n', "line 2: not a CSV"),
         ("user,item\nann,fi\0g\n", "line 2: there is a NUL"),
         ("user,item\nann,fig\n\nann,fig\n", "line 3: empty line between rows"),
+        ('user,item\nann,fig\n\nann,"fig"x\n', "line 4: not a CSV"),
         ("user,Item\nann,fig\n", "no column 'item'; did you mean 'Item'?"),
         ("user,item,item\nann,fig,fig\n", "2 columns called 'item'"),
         ("ann,fig\nbob,fig\n", "its first line must name every column once"),
@@ -381,6 +383,17 @@ def test_what_can_be_read_only_once(tmp_path):
 
 def test_too_little_memory_is_refused(refused):
     assert "allow at least 200 MB" in refused(ROWS, memory_mb=100)
+
+
+def test_an_interrupt_ends_the_count(counted, monkeypatch):
+    def interrupted(self):
+        yield b"ann,fig\n"
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.3)
+
+    monkeypatch.setattr(Text, "blocks", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        counted(ROWS)
 
 
 # Progress.
