@@ -137,7 +137,7 @@ def open_member(
             files = [file for file in there if not (file.endswith("/") or ADDED.match(file))]
             if member is None and len(files) != 1:
                 raise CountingError(
-                    f"{name} is an archive of {len(files)} files (like those of Excel): unpack it, "
+                    f"{name} is an archive of {len(files)} files (as Excel files are): unpack it, "
                     "or save the table as CSV, and give the one file that has the counts"
                 )
             if member is not None and member not in there:
@@ -247,7 +247,7 @@ class Text:
             for line in text:
                 if "\0" in line:
                     number = self._lines + reader.line_num + 1
-                    raise CountingError(f"{name}, line {number}: there is a NUL; take it out")
+                    raise CountingError(f"{name}, line {number}: it contains a NUL; remove it")
                 yield line
 
         with unpacked(file) as content, contextlib.ExitStack() as stack:
@@ -295,7 +295,7 @@ class Text:
             delimiter = DELIMITERS.get(self.delimiter, repr(self.delimiter))
             raise CountingError(
                 f"{place}: {len(row)} fields instead of {len(self._columns)}; correct the line (a "
-                f"value with a {delimiter} or a line break in it needs quotes)",
+                f"value that contains a {delimiter} or a line break needs quotes)",
                 f", or, for a {delimiter} too many, name the column it belongs to as `absorb`",
             )
         values = [row[at].replace("\n", "\0") for at in self._places]
@@ -458,7 +458,7 @@ def json_format(start: str, name: str, needed: list[str]) -> str:
     try:
         first = json.JSONDecoder().raw_decode(start, begin)[0]
     except (ValueError, RecursionError):
-        raise CountingError(f"{name} begins like JSON, but is not") from None
+        raise CountingError(f"{name} begins like JSON, but is not JSON") from None
     for column in needed:
         position(column, [*first], name, "object")
     return "array" if "[" in start[:begin] else "newline_delimited"

@@ -92,14 +92,14 @@ def query(
     user, item : str
         Names of columns.
     table : str
-        Name of a table; dots part it from its schema, catalogue or project.
+        Name of a table; dots separate it from its schema, catalogue or project.
     max_items : int, optional
         At most this many items of a user count: those with the smallest MD5 of the salt, the user
         and the item. Which ones depends on the rows of that user alone.
     salt : str
         A public text of letters, digits, blanks and ``_.:-``; another salt chooses other items.
     dialect : {"duckdb", "spark", "bigquery", "postgres"}
-        Whose SQL it is.
+        The dialect of SQL.
 
     Returns
     -------
@@ -153,8 +153,8 @@ def count_users(
     Parameters
     ----------
     source : path, list of paths, "-", table, or (database, table)
-        Where the rows are: a file, several files, a folder or a pattern such as ``rows/*.csv``,
-        which are one table; standard input ("-"); a pandas, Polars or Arrow table; or a DuckDB
+        Where the rows are: a file; several files, a folder or a pattern such as ``rows/*.csv``,
+        read as one table; standard input ("-"); a pandas, Polars or Arrow table; or a DuckDB
         database file and the name of a table in it.
     user, item : str
         Names of columns.
@@ -164,9 +164,9 @@ def count_users(
     max_items, salt
         As in `query`.
     memory_mb : int, optional
-        How much memory DuckDB may take; 500 MB or a quarter of the machine by default.
+        How much memory DuckDB may use; 500 MB or a quarter of the machine by default.
     progress : bool
-        Show on a terminal how far it is.
+        Show progress on a terminal.
 
     Returns
     -------
@@ -356,7 +356,7 @@ class Rows:
         if "No space left" in said or "max_temp_directory_size" in said:
             return CountingError(
                 f"there is no room left for temporary files in {os.path.dirname(self._folder)}; "
-                "TMPDIR names another folder"
+                "set TMPDIR to another folder"
             )
         if isinstance(error, self._duckdb.OutOfMemoryException):
             return CountingError(
@@ -369,8 +369,8 @@ class Rows:
         for name in (table.name for table in tables if table.row == "object"):
             near = re.search(r"in (line|record)\S* (\d+)", said)
             return CountingError(
-                f"{name}{f', near {near[1]} {near[2]}' if near else ''}: it must be JSON, objects "
-                "only, one on each line or all in an array, each with every key once"
+                f"{name}{f', near {near[1]} {near[2]}' if near else ''}: not the JSON expected, "
+                "objects only, one per line or all in one array, with no key repeated"
             )
         return CountingError(f"{tables[0].name} is cut short or damaged")
 
@@ -381,9 +381,9 @@ class Rows:
         where, shown = f"in column {self.columns[name][0]!r}", f"; it is {printable(value[:40])!r}"
         if kind == "once":
             return CountingError(
-                f"{place}: an {name} a second time {where}; a count must stand in one row, since "
+                f"{place}: the same {name} again {where}; its count must be in one row, since "
                 "adding up two could count a user twice",
-                f"; take away `item` if these are different items{shown}",
+                f"; leave out `item` if these are different items{shown}",
             )
         if kind == "count":
             thousand = " (1.000 may be a thousand)" * bool(re.fullmatch("[0-9]+[.]000+", value))
@@ -607,7 +607,9 @@ def _spill_folder() -> Iterator[str]:
     """
     place = os.environ.get("TMPDIR") or tempfile.gettempdir()
     if not os.path.isdir(place):
-        raise CountingError(f"TMPDIR is {place!r}, which is not a folder; make it, or name another")
+        raise CountingError(
+            f"TMPDIR is {place!r}, which is not a folder; create it, or set another"
+        )
     folder = tempfile.mkdtemp(prefix="dp-topk-", dir=place)
     guard = ["/bin/sh", "-c", 'read -r _; command -p rm -rf "$1"', "sh", folder]
     with subprocess.Popen(guard, stdin=subprocess.PIPE, start_new_session=True):

@@ -252,7 +252,7 @@ def test_a_public_list_comes_before_the_limit(counted):
         ('user,item\nann,fig\nann,""\n', "line 3: no item in column 'item'"),
         ('user,item\nann,"fig\nann,fig\n', "do the quotes match"),
         ('user,item\nann,"fig"x\n', "line 2: not a CSV"),
-        ("user,item\nann,fi\0g\n", "line 2: there is a NUL"),
+        ("user,item\nann,fi\0g\n", "line 2: it contains a NUL"),
         ("user,item\nann,fig\n\nann,fig\n", "line 3: empty line between rows"),
         ('user,item\nann,fig\n\nann,"fig"x\n', "line 4: not a CSV"),
         ("user,Item\nann,fig\n", "no column 'item'; did you mean 'Item'?"),
@@ -264,9 +264,9 @@ def test_a_public_list_comes_before_the_limit(counted):
         ('{"user": "ann", "item": "fig"}\n{"user": "ann", "item": ["fig"]}\n', "object 2: no item"),
         ('[{"user": "ann", "item": "fig"}, {"item": "fig"}]', "object 2: no user in column 'user'"),
         ('{"user": "ann", "item": "f\\u0000ig"}\n', "object 1: no item in column 'item'"),
-        ('{"user": "ann", "item": "fig", "item": "plum"}\n', "near line 1: it must be JSON"),
-        ('[{"user": "ann", "item": "fig"}, 5]', "near record 2: it must be JSON"),
-        ('{"user": "ann", "item": "fig"}\n{"user": "ann"\n', "it must be JSON"),
+        ('{"user": "ann", "item": "fig", "item": "plum"}\n', "near line 1: not the JSON expected"),
+        ('[{"user": "ann", "item": "fig"}, 5]', "near record 2: not the JSON expected"),
+        ('{"user": "ann", "item": "fig"}\n{"user": "ann"\n', "not the JSON expected"),
         ('{"user": "ann", "name": "fig"}\n', "has no column 'item'"),
     ],
 )  # fmt: skip
@@ -370,7 +370,7 @@ def test_temporary_files_disappear_when_the_process_is_killed(tmp_path):
 
 def test_a_folder_for_temporary_files_must_exist(tmp_path, monkeypatch, refused):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "nowhere"))
-    assert "which is not a folder; make it, or name another" in refused(ROWS)
+    assert "which is not a folder; create it, or set another" in refused(ROWS)
 
 
 def test_what_can_be_read_only_once(tmp_path):

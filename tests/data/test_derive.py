@@ -246,7 +246,7 @@ def test_an_archive_of_several_files_is_refused():
     with zipfile.ZipFile(file, "w") as archive:
         archive.writestr("xl/workbook.xml", "<workbook/>")
         archive.writestr("xl/sheet1.xml", "<sheet/>")
-    assert "archive of 2 files (like those of Excel" in refused(file.getvalue(), column="votes")
+    assert "archive of 2 files (as Excel files are" in refused(file.getvalue(), column="votes")
 
 
 def test_what_macos_adds_to_an_archive_is_no_table():
@@ -313,7 +313,7 @@ def test_repeated_names_are_refused_where_the_column_of_names_is_known():
     text = "name,votes\nann,3\nbob,12\nann,4\n"
     assert derived(text, column="votes") == [12, 4, 3]
     sentence = refused(text, column="votes", item="name")
-    assert "line 4: an item a second time in column 'name'" in sentence
+    assert "line 4: the same item again in column 'name'" in sentence
     assert sentence.endswith("it is 'ann'")
     assert derived(text, column="votes", item="name", where={"name": "bob"}) == [12]
     assert "line 2: no item in column" in refused("name,votes\n,3\n", column="votes", item="name")
