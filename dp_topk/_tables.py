@@ -20,9 +20,9 @@ import io
 import itertools
 import json
 import lzma
+import math
 import os
 import re
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -35,11 +35,11 @@ LONGEST_LINE = 2 << 20  # bytes
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 BOM = "\ufeff".encode()
 ZIP = re.compile(rb"PK(\x03\x04|\x05\x06)")  # the latter: nothing in it
-GZIP = re.compile(rb"\x1f\x8b\x08")
-BZIP2 = re.compile(rb"BZh[1-9]1AY&SY")
-XZ = re.compile(rb"\xfd7zXZ\0")
-ZSTD = re.compile(rb"\x28\xb5\x2f\xfd")
 JSON = re.compile(r"\ufeff?\s*(\[\s*)?\{\s*[\"}]")
+CONTROL = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f]")
+FOREIGN = re.compile("[\udc80-\udcff]")  # bytes that are not UTF-8
+# What macOS adds to an archive about its folders and files.
+ADDED = re.compile(r"__MACOSX/|(.*/)?\.DS_Store$")
 
 
 class CountingError(ValueError):
@@ -48,7 +48,7 @@ class CountingError(ValueError):
     Attributes
     ----------
     shown : str
-        A phrase with the value, for those who may see it; empty where there is none.
+        A phrase with the value, for those who may see it; may be empty.
     """
 
     def __init__(self, sentence: str, shown: str = "") -> None:
@@ -89,28 +89,36 @@ class Form(NamedTuple):
 @contextlib.contextmanager
 def unpacked(file: File) -> Iterator[io.BufferedReader]:
     """The content of a file, as its first bytes say what it is."""
-    with _sentence_if_damaged(file.name), contextlib.ExitStack() as stack:
-        raw: Any = stack.enter_context(file.open())
-        if not isinstance(raw, io.BufferedReader):
-            raw = io.BufferedReader(raw, BLOCK)
-            stack.callback(raw.detach)
-        start = raw.peek(16)[:16]
-        if ZIP.match(start):
-            content: Any = stack.enter_context(open_member(raw, None, name=file.name))
-        elif GZIP.match(start):
-            content = stack.enter_context(gzip.GzipFile(fileobj=raw))
-        elif BZIP2.match(start):
-            content = stack.enter_context(bz2.BZ2File(raw))
-        elif XZ.match(start):
-            content = stack.enter_context(lzma.LZMAFile(raw))
-        elif ZSTD.match(start):
-            content = stack.enter_context(_zstd(raw, file.name))
-        else:
+    try:
+        with contextlib.ExitStack() as stack:
+            raw: Any = stack.enter_context(file.open())
+            if not isinstance(raw, io.BufferedReader):
+                raw = io.BufferedReader(raw, BLOCK)
+                stack.callback(raw.detach)
+            start = raw.peek(16)
+            for begins, opened in UNPACKERS.items():
+                if re.match(begins, start):
+                    content: Any = stack.enter_context(opened(raw, file.name))
+                    raw = io.BufferedReader(content, BLOCK)
+                    stack.callback(raw.detach)
+                    break
             yield raw
-            return
-        buffered = io.BufferedReader(content, BLOCK)
-        stack.callback(buffered.detach)
-        yield buffered
+    except Exception as error:
+        damage = isinstance(error, (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile))
+        damage |= isinstance(error, OSError) and error.errno is None  # of bz2
+        damage |= type(error).__name__ == "ZstdError"  # of whichever module it is
+        if not damage:
+            raise
+        raise CountingError(f"{file.name} is cut short or damaged ({error})") from None
+
+
+def _zstd(raw: IO[bytes], name: str) -> Any:
+    for module in ("compression.zstd", "backports.zstd"):  # the first since Python 3.14
+        with contextlib.suppress(ImportError):
+            return importlib.import_module(module).ZstdFile(raw)
+    raise CountingError(
+        f"{name} is compressed with zstd: pip install backports.zstd, or unpack it (zstd -d)"
+    )
 
 
 @contextlib.contextmanager
@@ -125,7 +133,17 @@ def open_member(
     name = name or archive
     try:
         with zipfile.ZipFile(archive) as opened:
-            info = _info(opened, member, name)
+            there = opened.namelist()
+            files = [file for file in there if not (file.endswith("/") or ADDED.match(file))]
+            if member is None and len(files) != 1:
+                raise CountingError(
+                    f"{name} is an archive of {len(files)} files (as Excel files are): unpack it, "
+                    "or save the table as CSV, and give the one file that has the counts"
+                )
+            if member is not None and member not in there:
+                listed = ", ".join(map(repr, there[:5])) or "nothing"
+                raise CountingError(f"{name} has no member {member!r} (it holds {listed})")
+            info = opened.getinfo(files[0] if member is None else member)
             if max_bytes and info.file_size > max_bytes:  # zipfile never reads more than this size
                 raise CountingError(
                     f"{info.filename!r} in {name} has {info.file_size:,} bytes unpacked, more "
@@ -141,60 +159,20 @@ def open_member(
         raise CountingError(f"{name} is not a usable zip archive ({error})") from None
 
 
+# How compressed files begin, and what opens them.
+UNPACKERS: dict[bytes, Callable[[Any, str], Any]] = {
+    ZIP.pattern: lambda raw, name: open_member(raw, None, name=name),
+    rb"\x1f\x8b\x08": lambda raw, name: gzip.GzipFile(fileobj=raw),
+    rb"BZh[1-9]1AY&SY": lambda raw, name: bz2.BZ2File(raw),
+    rb"\xfd7zXZ\0": lambda raw, name: lzma.LZMAFile(raw),  # noqa: SIM115
+    rb"\x28\xb5\x2f\xfd": _zstd,
+}
+
+
 def is_zip(path: str | os.PathLike[str]) -> bool:
     """Whether a file begins like a zip."""
     with open(path, "rb") as file:
         return bool(ZIP.match(file.read(4)))
-
-
-def _info(opened: zipfile.ZipFile, member: str | None, name: str) -> zipfile.ZipInfo:
-    """The entry of a member, or of the only file that there is."""
-    if member is None:
-        # macOS adds what it knows about folders and files as files of their own.
-        added = re.compile(r"__MACOSX/|(.*/)?\.DS_Store$")
-        entries = (info for info in opened.infolist() if not info.is_dir())
-        files = [info for info in entries if not added.match(info.filename)]
-        if len(files) == 1:
-            return files[0]
-        raise CountingError(
-            f"{name} is an archive of {len(files)} files (Excel's are such, too): unpack it, or "
-            "save the table as CSV, and give the one file that has the counts"
-        )
-    if member in opened.namelist():
-        return opened.getinfo(member)
-    listed = ", ".join(map(repr, opened.namelist()[:5])) or "nothing"
-    raise CountingError(f"{name} has no member {member!r} (it holds {listed})")
-
-
-def _zstd(raw: IO[bytes], name: str) -> Any:
-    for module in ("compression.zstd", "backports.zstd"):  # the first since Python 3.14
-        with contextlib.suppress(ImportError):
-            return importlib.import_module(module).ZstdFile(raw)
-    raise CountingError(
-        f"{name} is compressed with zstd: pip install backports.zstd, or unpack it (zstd -d)"
-    )
-
-
-@contextlib.contextmanager
-def _sentence_if_damaged(name: str) -> Iterator[None]:
-    try:
-        yield
-    except Exception as error:
-        damage = isinstance(error, (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile))
-        damage |= isinstance(error, OSError) and error.errno is None  # of bz2
-        damage |= type(error).__name__ == "ZstdError"  # of whichever module it is
-        if not damage:
-            raise
-        raise CountingError(f"{name} is cut short or damaged ({error})") from None
-
-
-def spooled(content: IO[bytes]) -> IO[bytes]:
-    """A file without a name that holds the rest of another."""
-    copy = tempfile.TemporaryFile()  # noqa: SIM115
-    while block := content.read(BLOCK):
-        copy.write(block)
-    copy.seek(0)
-    return copy
 
 
 # ---------------------------------------------------------------- text
@@ -203,181 +181,158 @@ def spooled(content: IO[bytes]) -> IO[bytes]:
 class Text:
     """The rows of a CSV, or of several files that begin alike."""
 
-    piped = True
+    row = "line"
 
     def __init__(self, file: File, needed: list[str], text: str, form: Form) -> None:
-        self.files, self.name, self._form = [file], file.name, form
+        self.name, self.files, self._form = file.name, [file], form
+        bom = text.startswith("\ufeff")
         self.delimiter = form.delimiter or _delimiter(text, file.name, needed, form)
-        header = "\ufeff" if text.startswith("\ufeff") else ""
-        self._lines = 0
-        if form.names:
-            self.columns = form.names
-        else:
-            self.columns, lines = self._header(text.removeprefix(header))
-            self._lines, header = len(lines), header + "".join(lines)
+        start = io.StringIO(text[bom:], newline="")
+        reader = csv.reader(start, strict=True, delimiter=self.delimiter)
+        try:
+            self._columns: list[str] = form.names or next(reader, [])
+        except csv.Error as error:
+            raise CountingError(f"{file.name}, line 1: not a CSV ({error})") from None
+        if not self._columns:
+            raise CountingError(f"{file.name} is empty or begins with an empty line")
+        self._lines = reader.line_num  # of the header
+        start.seek(0)
+        header = text[:bom] + "".join(itertools.islice(start, self._lines))
         self._skipped = len(header.encode("utf-8", "surrogateescape"))
-        self._places = [position(self, column) for column in needed]
+        self._places = [position(column, self._columns, file.name) for column in needed]
+        self._absorbing = position(form.absorb, self._columns, self.name) if form.absorb else None
         fields = itertools.chain(*_first_rows(text, self.delimiter))
         self._breaks = any("\n" in field for field in fields)  # likely to come again
-        self._absorbing = position(self, form.absorb) if form.absorb is not None else None
-        self._shape = (self.columns, self.delimiter, self._skipped, self._lines, self._breaks)
+        # Files that have all this in common are read one after the other.
+        self.shape = (*self._columns, self.delimiter, self._skipped, self._lines, self._breaks)
 
-    def _header(self, text: str) -> tuple[list[str], list[str]]:
-        """The names in the first row, and its lines."""
-        reader = csv.reader(io.StringIO(text, newline=""), strict=True, delimiter=self.delimiter)
-        try:
-            names = next(reader, None)
-        except csv.Error as error:
-            raise CountingError(f"{self.name}, line 1: not a CSV ({error})") from None
-        if not names:
-            raise CountingError(f"{self.name} is empty or begins with an empty line")
-        return names, [*itertools.islice(io.StringIO(text, newline=""), reader.line_num)]
-
-    def goes_on_with(self, other: Any) -> bool:
-        """Whether the rows of another table may follow these; takes them, if so."""
-        if not isinstance(other, Text) or self._shape != other._shape:
-            return False
-        self.files += other.files
-        return True
-
-    def relation(self, names: list[str], path: str, number: int | None) -> str:
-        """How DuckDB reads what `blocks` gives."""
-        placed = number is not None
-        width = len(names) if placed else len(self.columns)
-        places = range(width) if placed else self._places
+    def reader(self, path: str, placed: bool) -> tuple[str, list[str]]:
+        """How DuckDB reads `blocks` (if placed, `rewritten`), and the SQL of the values."""
+        width = len(self._places) + 1 if placed else len(self._columns)
         value = "REPLACE(c{}, CHR(0), CHR(10))" if placed or self._breaks else "c{}"
-        pairs = zip(places, names, strict=True)
-        read = ", ".join(f"{value.format(at)} AS {name}" for at, name in pairs)
         types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(width))
+        delimiter = "," if placed else self.delimiter
         return (
-            f"SELECT {read} FROM read_csv('{path}', columns={{{types}}}, auto_detect=false, "
-            f"header=false, delim={literal(',' if placed else self.delimiter)}, quote='\"', "
-            f"escape='\"', new_line='\\n', strict_mode=true, max_line_size={LONGEST_LINE}, "
-            f"buffer_size={4 * LONGEST_LINE})"
-        )
+            f"read_csv('{path}', columns={{{types}}}, auto_detect=false, header=false, "
+            f"delim={literal(delimiter)}, quote='\"', escape='\"', new_line='\\n', "
+            f"strict_mode=true, max_line_size={LONGEST_LINE}, buffer_size={4 * LONGEST_LINE})"
+        ), [value.format(at) for at in (range(width) if placed else self._places)]
 
-    def blocks(self, placed: bool) -> Iterator[bytes]:
-        """The rows as they are; or the place of each, and the columns that are read."""
-        if placed:
-            yield from self._rewritten()
-            return
+    def blocks(self) -> Iterator[bytes]:
+        """The rows as they are; Doubt where DuckDB might not read them as Python does."""
         if self._absorbing is not None or len(self.delimiter.encode()) > 1:
             raise Doubt
         for file in self.files:
             with unpacked(file) as content:
                 content.read(self._skipped)
-                for rows in _clear(content, len(self.columns), ord(self.delimiter), self._breaks):
+                for rows in _clear(content, len(self._columns), ord(self.delimiter), self._breaks):
                     bytewise = self._form.latin and not rows.isascii()
                     yield rows.decode("latin-1").encode() if bytewise else rows
 
-    def unreadable(self, said: str) -> str:
-        """What to say where DuckDB finds fault with the rows, which must not happen."""
-        return f"{self.name} cannot be read"
+    def rewritten(self) -> Iterator[bytes]:
+        """The place of each row and the columns that are read, everything in quotes."""
+        rows = itertools.chain.from_iterable(map(self._rows, self.files))
+        while some := [*itertools.islice(rows, 256)]:
+            text = io.StringIO()
+            csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(some)
+            yield text.getvalue().encode()
 
-    def _rewritten(self) -> Iterator[bytes]:
-        """The rows as Python reads them, everything in quotes."""
-        text = io.StringIO()
-        writer = csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n")
-        for file in self.files:
-            for place, row in self._rows(file):
-                row = [row[at] for at in self._places]
-                try:
-                    "".join(row).encode()
-                except UnicodeEncodeError:
-                    sentence = f"{place}: bytes that are not UTF-8; save the file as UTF-8"
-                    raise CountingError(sentence) from None
-                writer.writerow([place, *(value.replace("\n", "\0") for value in row)])
-                if text.tell() > BLOCK:
-                    yield text.getvalue().encode()
-                    text.seek(0)
-                    text.truncate()
-        yield text.getvalue().encode()
-
-    def _rows(self, file: File) -> Iterator[tuple[str, list[str]]]:
-        """Where each row ends, and its fields."""
+    def _rows(self, file: File) -> Iterator[list[str]]:
+        """The place where each row ends, and what `_values` gives."""
         encoding = ("latin-1", "strict") if self._form.latin else ("utf-8", "surrogateescape")
-        with unpacked(file) as content:
+        name, line, empty = printable(file.name), "", ""
+
+        def lines() -> Iterator[str]:
+            nonlocal line  # the last one that was read
+            for line in text:
+                if "\0" in line:
+                    number = self._lines + reader.line_num + 1
+                    raise CountingError(f"{name}, line {number}: it contains a NUL; remove it")
+                yield line
+
+        with unpacked(file) as content, contextlib.ExitStack() as stack:
             content.read(self._skipped)
             text = io.TextIOWrapper(content, *encoding, newline="")
-            lines = _Lines(text, f"{printable(file.name)}, line", self._lines)
-            reader = csv.reader(lines, strict=True, delimiter=self.delimiter)
-            begins = lines.number + 1
-            try:
-                while True:
-                    try:
-                        row = next(reader, None)
-                    except csv.Error as error:
-                        row = self._loosely_quoted(lines, begins, error)
-                    if row is None:
-                        return
-                    if not row:
-                        empty = lines.place
-                        if any(reader):
-                            raise CountingError(f"{empty}: empty line between rows")
-                        return
-                    if len(row) != len(self.columns):
-                        row = self._absorbed(row, lines.place)
-                    yield lines.place, row
-                    begins = lines.number + 1
-            finally:
-                text.detach()
+            stack.callback(text.detach)
+            reader = csv.reader(lines(), strict=True, delimiter=self.delimiter)
+            while True:
+                begins, fault = self._lines + reader.line_num + 1, None
+                try:
+                    row = next(reader, None)
+                except csv.Error as error:
+                    row, fault = self._loosely_quoted(line), error
+                ends = self._lines + reader.line_num
+                place = f"{name}, line {ends}"
+                # A row of several lines may have swallowed others.
+                if fault and (ends > begins or not row):
+                    since = f" from line {begins} on" if ends > begins else ""
+                    raise CountingError(
+                        f"{place}: not a CSV ({fault}); do the quotes match{since}?"
+                    )
+                if row is None:
+                    return
+                if not row:
+                    empty = empty or place
+                elif empty:
+                    raise CountingError(f"{empty}: empty line between rows")
+                else:
+                    yield [place, *self._values(row, place)]
 
-    def _loosely_quoted(self, lines: "_Lines", begins: int, error: csv.Error) -> list[str]:
-        """The row of a line such as `"Ha" he said,1`, whose quotes do not enclose a field.
-
-        Only if it begins and ends there: a row of several lines may have swallowed others.
-        """
+    def _loosely_quoted(self, line: str) -> list[str] | None:
+        """The fields of a line such as `"Ha" he said,1`, whose quotes do not enclose a field."""
         with contextlib.suppress(csv.Error):
-            row, *rest = csv.reader([lines.last, "\n"], delimiter=self.delimiter)
-            ends = bool(rest)  # the empty line is a row of its own, not part of a quoted field
-            if self._form.loose and lines.number == begins and ends:
+            row, *rest = csv.reader([line, "\n"], delimiter=self.delimiter)
+            if self._form.loose and rest:  # the empty line is not part of a quoted field
                 return row
-        where = "" if lines.number == begins else f" from line {begins} on"
-        raise CountingError(f"{lines.place}: not a CSV ({error}); do the quotes match{where}?")
+        return None
 
-    def _absorbed(self, row: list[str], place: str) -> list[str]:
-        at, surplus = self._absorbing, len(row) - len(self.columns)
-        if surplus < 0 or at is None:
+    def _values(self, row: list[str], place: str) -> list[str]:
+        """The columns that are read, with NUL for line breaks."""
+        at, surplus = self._absorbing, len(row) - len(self._columns)
+        if surplus > 0 and at is not None:
+            row[at : at + surplus + 1] = [self.delimiter.join(row[at : at + surplus + 1])]
+        elif surplus:
             delimiter = DELIMITERS.get(self.delimiter, repr(self.delimiter))
             raise CountingError(
-                f"{place}: {len(row)} fields instead of {len(self.columns)}; correct the line (a "
-                f"value with a {delimiter} or a line break in it needs quotes)",
+                f"{place}: {len(row)} fields instead of {len(self._columns)}; correct the line (a "
+                f"value that contains a {delimiter} or a line break needs quotes)",
                 f", or, for a {delimiter} too many, name the column it belongs to as `absorb`",
             )
-        inside = self.delimiter.join(row[at : at + surplus + 1])
-        return [*row[:at], inside, *row[at + surplus + 1 :]]
+        values = [row[at].replace("\n", "\0") for at in self._places]
+        try:
+            "".join(values).encode()
+        except UnicodeEncodeError:
+            sentence = f"{place}: bytes that are not UTF-8; save the file as UTF-8"
+            raise CountingError(sentence) from None
+        return values
 
 
-def position(table: Any, column: str) -> int:
-    """The position of a column; names that are near, where there is none."""
-    columns, name = table.columns, table.name
+def position(column: str, columns: list[str], name: str, first: str = "line") -> int:
+    """The position of a column; a sentence with the nearest name if it is missing.
+
+    first: what has the names of the columns.
+    """
     if (times := columns.count(column)) == 1:
         return columns.index(column)
     if times:
         raise CountingError(f"{name} has {times} columns called {column!r}: rename all but one")
-    plain = {known.strip().lower(): known for known in columns}
-    alone = len(columns) == 1 and not isinstance(table, Json)
-    near = difflib.get_close_matches(column.strip().lower(), plain, 1)
     sentence, shown = f"{name} has no column {column!r}; ", ""
+    plain = {known.strip().lower(): known for known in columns}
+    alone = len(columns) == 1 and first == "line"
+    near = difflib.get_close_matches(column.strip().lower(), plain, 1)
     if near and not (alone and column in columns[0]):
         sentence += f"did you mean {printable(plain[near[0]])!r}?"
     else:
         # Without the names that are there: in a file without a header they would be data.
-        first = "object" if isinstance(table, Json) else "line"
         sentence += f"its first {first} must name every column once"
         shown = "; it has " + ", ".join(repr(printable(known)[:40]) for known in columns[:20])
     if alone:
         other = next((sign for sign in ":^~ " if sign in columns[0]), ":")
         shown += f" only; if {other!r} separates its columns, write `delimiter: {other!r}`"
         sentence += ", with commas, tabs, semicolons or pipes (|) between them"
-    if any("\udc80" <= letter <= "\udcff" for known in columns for letter in known):
+    if FOREIGN.search("".join(columns)):
         sentence += "; that line is not UTF-8 (Latin-1, perhaps): save the file as UTF-8"
     raise CountingError(sentence, shown)
-
-
-def numbered(number: int | None, what: str) -> list[str]:
-    """The SQL of the place of each row, in a table that SQL knows by a number."""
-    return [] if number is None else [f"CHR(30) || '{number}, {what} ' || ROW_NUMBER() OVER ()"]
 
 
 def literal(text: str) -> str:
@@ -396,41 +351,17 @@ def printable(text: str) -> str:
 
 
 def start_of_text(content: io.BufferedReader, name: str) -> str:
-    """The first characters of a text file; a sentence if it is none."""
+    """The first characters of a text file; anything else is refused."""
     start = content.peek(BLOCK)[:BLOCK]  # a first JSON object may be long
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise CountingError(f"{name} is UTF-16: save it as UTF-8")
     text = start.decode("utf-8", "surrogateescape")
-    control = re.compile(r"[\0-\x08\x0b\x0c\x0e-\x1f\x7f]")
-    first = re.match(r"[^\r\n]*", text)
     # Of UTF-8 the header alone: whether rows are refused must not depend on how many there are.
-    foreign = any("\udc80" <= sign <= "\udcff" for sign in text[:-3])  # the last may be cut
-    many = foreign and len(control.findall(text)) > 3 + len(text) / 100
-    if many or (first and control.search(first[0])):
+    foreign = FOREIGN.search(text[:-3])  # the last may be cut
+    many = foreign and len(CONTROL.findall(text)) > 3 + len(text) / 100
+    if many or CONTROL.search(re.split("[\r\n]", text, maxsplit=1)[0]):
         raise CountingError(f"{name} is not a text file; save the table as CSV (UTF-8) or Parquet")
     return text
-
-
-class _Lines:
-    """The lines of a text, and where the one is that was read last."""
-
-    def __init__(self, lines: Iterator[str], where: str, number: int) -> None:
-        self._lines, self._where, self.number, self.last = lines, where, number, ""
-
-    def __iter__(self) -> "_Lines":
-        return self
-
-    def __next__(self) -> str:
-        self.last = next(self._lines)
-        self.number += 1
-        if "\0" in self.last:
-            raise CountingError(f"{self.place}: there is a NUL; take it out")
-        return self.last
-
-    @property
-    def place(self) -> str:
-        """Where the row that was read last ends."""
-        return f"{self._where} {self.number}"
 
 
 def _delimiter(start: str, name: str, needed: list[str], form: Form) -> str:
@@ -441,22 +372,17 @@ def _delimiter(start: str, name: str, needed: list[str], form: Form) -> str:
     """
     rows = {delimiter: _first_rows(start, delimiter) for delimiter in DELIMITERS}
     if form.names:
-        width, more = len(form.names), form.absorb is not None
-        fit = [
-            d
-            for d in DELIMITERS
-            if rows[d] and all(len(r) == width or (more and len(r) > width) for r in rows[d])
-        ]
-        if len(fit) > 1 and width > 1:
+        least = len(form.names)
+        most = math.inf if form.absorb else least
+        fit = [d for d in rows if rows[d] and all(least <= len(row) <= most for row in rows[d])]
+        if len(fit) > 1 and least > 1:
             raise CountingError(
                 f"{name} could be read with {' or '.join(DELIMITERS[d] for d in fit)} as its "
                 f"delimiter; say which, for example as `delimiter: {fit[0]!r}`"
             )
     else:
-        fit = [d for d in DELIMITERS if rows[d] and {*needed} <= {*rows[d][0]}]
-    if fit:
-        return fit[0]
-    return max(DELIMITERS, key=lambda d: len(rows[d][0]) if rows[d] else 0)
+        fit = [d for d in rows if rows[d] and {*needed} <= {*rows[d][0]}]
+    return fit[0] if fit else max(rows, key=lambda d: len(rows[d][0]) if rows[d] else 0)
 
 
 def _first_rows(start: str, delimiter: str) -> list[list[str]]:
@@ -514,58 +440,44 @@ def _clear_rows(block: bytes, width: int, delimiter: int, breaks: bool) -> tuple
     return rows, block[cut:]
 
 
-# ---------------------------------------------------------------- JSON
+# ---------------------------------------------------------------- what DuckDB reads itself
 
 
-class Json:
-    """Objects in JSON, one on each line or all of them in an array, of one or several files.
+class Typed(NamedTuple):
+    """A table that DuckDB reads itself: its name in errors, and the SQL of it and its columns."""
 
-    DuckDB's reader refuses what is no object, and a key that is there twice. It keeps in memory
-    what comes through a pipe, so that it must be given files.
+    name: str
+    relation: str
+    columns: list[str]
+    row: str = "row"
+
+
+def json_format(start: str, name: str, needed: list[str]) -> str:
+    """Whether JSON that begins like this is an "array" or "newline_delimited"."""
+    begin = start.index("{")
+    try:
+        first = json.JSONDecoder().raw_decode(start, begin)[0]
+    except (ValueError, RecursionError):
+        raise CountingError(f"{name} begins like JSON, but is not JSON") from None
+    for column in needed:
+        position(column, [*first], name, "object")
+    return "array" if "[" in start[:begin] else "newline_delimited"
+
+
+def json_table(name: str, paths: Iterable[str], form: str, needed: list[str]) -> Typed:
+    """Objects in JSON files, in which lists and objects are not values.
+
+    DuckDB's reader refuses anything but objects, and a key that occurs twice. It keeps in memory
+    what comes through a pipe, so it must be given files.
     """
-
-    piped = False
-
-    def __init__(self, file: File, needed: list[str], start: str, path: str) -> None:
-        self.name, self._paths, self._array = file.name, [path], "[" in start[: start.index("{")]
-        self._first = file.name
-        try:
-            self.columns = [*json.JSONDecoder().raw_decode(start, start.index("{"))[0]]
-        except (ValueError, RecursionError):
-            raise CountingError(f"{self.name} begins like JSON, but is none") from None
-        self._keys = [self.columns[position(self, column)] for column in needed]
-
-    def goes_on_with(self, other: Any) -> bool:
-        """Whether the rows of another table may follow these; takes them, if so."""
-        if not isinstance(other, Json) or self._array != other._array:
-            return False
-        self._paths += other._paths
-        self.name = f"{self._first} and {len(self._paths) - 1} more"
-        return True
-
-    def relation(self, names: list[str], path: str, number: int | None) -> str:
-        """How DuckDB reads them; lists and objects are no values."""
-        keys = [*dict.fromkeys(self._keys)]
-        columns = [f"j{keys.index(key)}" for key in self._keys]
-        read = numbered(number, "object") + [
-            f"CASE WHEN LEFT({value}, 1) IN ('[', '{{') OR CONTAINS({value}, '\\u0000') "
-            f"THEN NULL ELSE {value} ->> '$' END"
-            for value in columns
-        ]
-        pairs = ", ".join(f"{value} AS {name}" for value, name in zip(read, names, strict=True))
-        types = ", ".join(f"{literal(key)}: 'JSON'" for key in keys)
-        form = "array" if self._array else "newline_delimited"
-        return (
-            f"SELECT {pairs} FROM read_json({listed(self._paths)}, columns={{{types}}}, "
-            f"format='{form}', maximum_object_size={LONGEST_LINE}) "
-            f"AS objects({', '.join(dict.fromkeys(columns))})"
-        )
-
-    def unreadable(self, said: str) -> str:
-        """What to say where DuckDB finds fault with the objects."""
-        near = re.search(r"in (line|record/value) (\d+)", said)
-        place = f", near {near[1].partition('/')[0]} {near[2]}" if near else ""
-        return (
-            f"{self.name}{place}: not JSON as it must be, objects only, one on each line or all in "
-            "an array, and in each of them every key once"
-        )
+    names = {key: f"j{at}" for at, key in enumerate(dict.fromkeys(needed))}
+    types = ", ".join(f"{literal(key)}: 'JSON'" for key in names)
+    relation = (
+        f"read_json({listed(paths)}, columns={{{types}}}, format='{form}', "
+        f"maximum_object_size={LONGEST_LINE}) AS objects({', '.join(names.values())})"
+    )
+    value = (
+        "CASE WHEN LEFT({0}, 1) IN ('[', '{{') OR CONTAINS({0}, '\\u0000') "
+        "THEN NULL ELSE {0} ->> '$' END"
+    )
+    return Typed(name, relation, [value.format(names[key]) for key in needed], "object")

@@ -44,11 +44,12 @@ import importlib.util
 import pkgutil
 
 from ._mechanism import RELATIONS, Draw, Mechanism, Neighbors, Ranks, Unavailable, checked_k
-from ._profile import Profile
+from ._profile import LARGEST_COUNT, Profile
 from ._ranked import ranked
 from ._thresholds import cut_into_blocks, sequence_at
 
 __all__ = [
+    "LARGEST_COUNT",
     "RELATIONS",
     "Draw",
     "Mechanism",

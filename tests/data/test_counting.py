@@ -6,6 +6,7 @@ import gzip
 import io
 import os
 import random
+import signal
 import subprocess
 import sys
 import tempfile
@@ -19,7 +20,7 @@ import pandas
 import pytest
 
 from dp_topk._tables import Doubt, File, Form, Text
-from dp_topk.counting import CountingError, _Engine, _Pipe, count_users, read_counts
+from dp_topk.counting import CountingError, Rows, count_users, read_counts
 
 ROOT = Path(__file__).parents[2]
 ROWS = "user,item\nann,fig\nann,fig\nbob,fig\nann,plum\n"
@@ -136,9 +137,10 @@ def test_what_reaches_duckdb_is_read_as_python_reads_it():
             with contextlib.suppress(Doubt, duckdb.Error):
                 file.truncate(0)
                 file.seek(0)
-                file.writelines(table.blocks(placed=False))
+                file.writelines(table.blocks())
                 file.flush()
-                found = con.execute(table.relation(names, file.name, None)).fetchall()
+                reader, values = table.reader(file.name, placed=False)
+                found = con.execute(f"SELECT {', '.join(values)} FROM {reader}").fetchall()
                 plain = io.StringIO(text.removeprefix("\ufeff"), newline="")
                 expected = [*csv.reader(plain, strict=True)]
                 assert [[value or "" for value in row] for row in found] == expected
@@ -250,8 +252,9 @@ def test_a_public_list_comes_before_the_limit(counted):
         ('user,item\nann,fig\nann,""\n', "line 3: no item in column 'item'"),
         ('user,item\nann,"fig\nann,fig\n', "do the quotes match"),
         ('user,item\nann,"fig"x\n', "line 2: not a CSV"),
-        ("user,item\nann,fi\0g\n", "line 2: there is a NUL"),
+        ("user,item\nann,fi\0g\n", "line 2: it contains a NUL"),
         ("user,item\nann,fig\n\nann,fig\n", "line 3: empty line between rows"),
+        ('user,item\nann,fig\n\nann,"fig"x\n', "line 4: not a CSV"),
         ("user,Item\nann,fig\n", "no column 'item'; did you mean 'Item'?"),
         ("user,item,item\nann,fig,fig\n", "2 columns called 'item'"),
         ("ann,fig\nbob,fig\n", "its first line must name every column once"),
@@ -261,9 +264,9 @@ def test_a_public_list_comes_before_the_limit(counted):
         ('{"user": "ann", "item": "fig"}\n{"user": "ann", "item": ["fig"]}\n', "object 2: no item"),
         ('[{"user": "ann", "item": "fig"}, {"item": "fig"}]', "object 2: no user in column 'user'"),
         ('{"user": "ann", "item": "f\\u0000ig"}\n', "object 1: no item in column 'item'"),
-        ('{"user": "ann", "item": "fig", "item": "plum"}\n', "near line 1: not JSON as it must be"),
-        ('[{"user": "ann", "item": "fig"}, 5]', "near record 2: not JSON as it must be"),
-        ('{"user": "ann", "item": "fig"}\n{"user": "ann"\n', "not JSON as it must be"),
+        ('{"user": "ann", "item": "fig", "item": "plum"}\n', "near line 1: not the JSON expected"),
+        ('[{"user": "ann", "item": "fig"}, 5]', "near record 2: not the JSON expected"),
+        ('{"user": "ann", "item": "fig"}\n{"user": "ann"\n', "not the JSON expected"),
         ('{"user": "ann", "name": "fig"}\n', "has no column 'item'"),
     ],
 )  # fmt: skip
@@ -274,15 +277,14 @@ def test_rows_that_are_not_right(refused, text, sentence):
 # Limits.
 
 
-def test_duckdb_reaches_nothing_but_what_it_was_given(tmp_path):
+def test_duckdb_reaches_nothing_but_what_it_was_given(tmp_path, monkeypatch):
     database(tmp_path / "other.db", tmp_path / "rows.parquet", tmp_path / "other.parquet")
     (tmp_path / "other.csv").write_text(ROWS)
-    with contextlib.ExitStack() as stack:
-        engine = _Engine(tmp_path / "rows.parquet", Form(), None, False, stack)
-        (table,) = engine.tables(["user", "item"])
-        with engine._connected() as con:
-            assert table.name.endswith("rows.parquet")
-            assert len(list(con.sql(f"FROM {table._source}").fetchall())) == 4
+    connected, refused = Rows._connected, []
+
+    @contextlib.contextmanager
+    def tried(self, *pipes):
+        with connected(self, *pipes) as con:
             for statement in (
                 f"FROM read_csv('{tmp_path}/other.csv')",
                 f"FROM '{tmp_path}/other.parquet'",
@@ -301,6 +303,12 @@ def test_duckdb_reaches_nothing_but_what_it_was_given(tmp_path):
             ):
                 with pytest.raises(duckdb.Error):
                     con.execute(statement).fetchall()
+                refused.append(statement)
+            yield con
+
+    monkeypatch.setattr(Rows, "_connected", tried)
+    assert as_dict(count_users(tmp_path / "rows.parquet", "user", "item")) == COUNTED
+    assert len(refused) == 2 * 14  # before the columns are known, and after
     assert not (tmp_path / "made.csv").exists()
 
 
@@ -315,9 +323,9 @@ def test_temporary_files_are_private_and_disappear(tmp_path, monkeypatch):
     monkeypatch.setenv("TMPDIR", str(tmp_path))
     pairs = {"user": np.arange(3_000_000) // 2, "item": np.arange(3_000_000) % 1000}
     modes, spilled = set(), []
-    execute = _Engine.asked
+    execute = Rows._asked
 
-    def watched(self, *arguments):
+    def watched(self, *arguments, **options):
         modes.add(os.stat(self._folder).st_mode & 0o777)
         self._memory = 30  # less than is allowed, so that a small table does not fit
         done = threading.Event()
@@ -329,12 +337,12 @@ def test_temporary_files_are_private_and_disappear(tmp_path, monkeypatch):
         thread = threading.Thread(target=watch)
         thread.start()
         try:
-            return execute(self, *arguments)
+            return execute(self, *arguments, **options)
         finally:
             done.set()
             thread.join()
 
-    monkeypatch.setattr(_Engine, "asked", watched)
+    monkeypatch.setattr(Rows, "_asked", watched)
     found = count_users(pandas.DataFrame(pairs), "user", "item")
     assert found.counts.tolist() == [3000] * 1000
     assert modes == {0o700}
@@ -362,7 +370,7 @@ def test_temporary_files_disappear_when_the_process_is_killed(tmp_path):
 
 def test_a_folder_for_temporary_files_must_exist(tmp_path, monkeypatch, refused):
     monkeypatch.setenv("TMPDIR", str(tmp_path / "nowhere"))
-    assert "which is no folder; make it, or name another" in refused(ROWS)
+    assert "which is not a folder; create it, or set another" in refused(ROWS)
 
 
 def test_what_can_be_read_only_once(tmp_path):
@@ -375,6 +383,17 @@ def test_what_can_be_read_only_once(tmp_path):
 
 def test_too_little_memory_is_refused(refused):
     assert "allow at least 200 MB" in refused(ROWS, memory_mb=100)
+
+
+def test_an_interrupt_ends_the_count(counted, monkeypatch):
+    def interrupted(self):
+        yield b"ann,fig\n"
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(0.3)
+
+    monkeypatch.setattr(Text, "blocks", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        counted(ROWS)
 
 
 # Progress.
@@ -399,13 +418,13 @@ def test_progress_is_shown_on_a_terminal_only(counted, monkeypatch, capfd):
     assert capfd.readouterr() == ("", "")
     terminal = Terminal()
     monkeypatch.setattr(sys, "stderr", terminal)
-    fill = _Pipe._fill
+    blocks = Text.blocks
 
-    def slow(self, con):
-        fill(self, con)
+    def slow(self):
+        yield from blocks(self)
         terminal.shown.wait(60)
 
-    monkeypatch.setattr(_Pipe, "_fill", slow)
+    monkeypatch.setattr(Text, "blocks", slow)
     assert counted(ROWS, progress=True) == COUNTED
     assert "\r4 rows, 100%, 0 s left" in terminal.getvalue()
     assert terminal.getvalue().endswith("\r\x1b[K")

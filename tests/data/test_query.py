@@ -3,7 +3,6 @@
 import contextlib
 import csv
 import hashlib
-import json
 import os
 import shutil
 import subprocess
@@ -61,30 +60,38 @@ def test_files_are_counted_by_the_same_query(tmp_path):
         assert dict(zip(*found, strict=True)) == by_hand(**settings)
 
 
+def literal(text):
+    return "'" + text.replace("'", "''") + "'"
+
+
+VALUES = ", ".join(f"({literal(user)}, {literal(item)})" for user, item in ROWS)
+
+
 def test_spark(tmp_path):
     pyspark = pytest.importorskip("pyspark.sql")
     if not shutil.which("java"):
         pytest.skip("Spark needs Java")
-    with open(tmp_path / "rows.json", "w", encoding="utf-8") as file:
-        file.writelines(json.dumps({"user": u, "item": i}) + "\n" for u, i in ROWS)
-    settings = {
-        "spark.ui.enabled": "false",
-        "spark.driver.host": "127.0.0.1",
+    options = {
         "spark.driver.bindAddress": "127.0.0.1",
+        "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1",  # nothing runs for long
+        "spark.driver.host": "127.0.0.1",
+        "spark.local.dir": str(tmp_path),
+        "spark.sql.adaptive.enabled": "false",
+        "spark.sql.codegen.wholeStage": "false",
         "spark.sql.shuffle.partitions": "1",
         "spark.sql.warehouse.dir": str(tmp_path / "warehouse"),
-        "spark.local.dir": str(tmp_path),
+        "spark.ui.enabled": "false",
     }
-    builder = pyspark.SparkSession.builder.master("local[1]")
-    for name, value in settings.items():
-        builder = builder.config(name, value)
-    session = builder.getOrCreate()
+    session = pyspark.SparkSession.builder.master("local[1]").config(map=options).getOrCreate()
     try:
-        table = session.read.schema("user STRING, item STRING").json(str(tmp_path / "rows.json"))
-        table.toDF(*COLUMNS).createOrReplaceTempView("rows")
-        for settings in SETTINGS:
-            found = session.sql(query(*COLUMNS, "rows", dialect="spark", **settings))
-            assert {row.item: row.users for row in found.collect()} == by_hand(**settings)
+        table = '(`us"er. x`, `it em`)'
+        session.sql(f"CREATE TEMP VIEW rows AS SELECT * FROM VALUES {VALUES} AS rows {table}")
+        queries = (query(*COLUMNS, "rows", dialect="spark", **settings) for settings in SETTINGS)
+        parts = (f"SELECT {at} AS number, * FROM ({sql})" for at, sql in enumerate(queries))
+        found = [{} for _ in SETTINGS]
+        for row in session.sql(" UNION ALL ".join(parts)).collect():
+            found[row.number][row.item] = row.users
+        assert found == [by_hand(**settings) for settings in SETTINGS]
     finally:
         session.stop()
 
@@ -117,14 +124,9 @@ def postgres():
 
 def test_postgres(postgres):
     run, folder = postgres
-
-    def literal(text):
-        return "'" + text.replace("'", "''") + "'"
-
-    values = ", ".join(f"({literal(user)}, {literal(item)})" for user, item in ROWS)
     table = '"odd ""rows"'
     statements = [f'CREATE TABLE {table} ("us""er. x" TEXT, "it em" TEXT)']
-    statements.append(f"INSERT INTO {table} VALUES {values}")
+    statements.append(f"INSERT INTO {table} VALUES {VALUES}")
     for number, settings in enumerate(SETTINGS):
         asked = query(*COLUMNS, 'odd "rows', dialect="postgres", **settings)
         statements.append(f"COPY ({asked}) TO '{folder}/{number}.csv' (FORMAT csv)")

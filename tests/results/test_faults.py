@@ -32,10 +32,15 @@ from tests.copies import (
 from tests.data.faulty_server import FaultyServer, stalled
 from workflow.scripts.common import InputError, intact, logged, write_csv, written
 from workflow.scripts.config.plan import CELLS
-from workflow.scripts.data.profiles import read_profile, write_facts, write_profile
+from workflow.scripts.data.profiles import (
+    read_facts,
+    read_profile,
+    require_enough_items,
+    write_facts,
+    write_profile,
+)
 from workflow.scripts.results.manifest import left_over
 from workflow.scripts.trials.cells import run_cells
-from workflow.scripts.trials.errors import require_enough_items
 
 # ------------------------------------------------------------------ cut short
 
@@ -368,6 +373,7 @@ def test_a_dataset_with_too_few_items_is_refused_whatever_ran_before(tmp_path):
     path, facts = tmp_path / "pets.csv", tmp_path / "pets.json"
     write_profile(path, np.array([9, 4]), np.array([1, 6]))
     write_facts(facts, *read_profile(path), dataset="pets", source="file")
-    require_enough_items("pets", facts, [5, 10])
+    d = read_facts(facts)["d"]
+    require_enough_items("pets", d, [5, 10])
     with pytest.raises(InputError, match=r"pets has 7 items, fewer than the smallest k, 10; .*ks"):
-        require_enough_items("pets", facts, [10, 20])
+        require_enough_items("pets", d, [10, 20])

@@ -9,7 +9,7 @@ import pandas as pd
 
 from dp_topk import mechanisms
 from workflow.scripts.claims.words import ALL_K, Cells
-from workflow.scripts.data.status import STATUS
+from workflow.scripts.data.describe import STATUS
 from workflow.scripts.results.comparing import LEVEL, holm, rank_z, two_sided
 
 METRICS = {"linf": "ℓ∞", "l1": "ℓ1", "k_relative": "k-relative"}

@@ -6,7 +6,7 @@ import pandas as pd
 
 from workflow.scripts.claims.words import DOES_NOT_HOLD, NOT_CHECKED, VERDICTS, WORDS
 from workflow.scripts.common import intact, written
-from workflow.scripts.data.status import STATUS
+from workflow.scripts.data.describe import STATUS
 from workflow.scripts.results.page import Column, Markup, heading, page, paragraph, table
 
 TITLE, WORDS_TITLE = "The paper's statements, checked", "What the words mean"

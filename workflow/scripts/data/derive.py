@@ -1,20 +1,20 @@
 """Make the profile of a dataset from its source: embedded, downloaded, or the user's file.
 
-How counts are read from a table stands in the config (`counts`): a column holds them, or the
-rows per value of a column are counted, or the users of each value.
+The config says how counts are read from a table (`counts`): a column holds them, or the rows per
+value of a column are counted, or the users of each value.
 """
 
 import functools
 
 import numpy as np
 
-from dp_topk._tables import CountingError, File, Form
-from dp_topk.counting import answer, query
+from dp_topk.counting import CountingError, File, Form, Rows, query
 from workflow.scripts.common import InputError
 from workflow.scripts.data.originals import linked, open_original, verify
 from workflow.scripts.data.profiles import (
     profile_of,
     read_profile,
+    require_enough_items,
     require_exact,
     require_published,
     size,
@@ -24,22 +24,39 @@ from workflow.scripts.data.profiles import (
 )
 
 
-def file_counts(path, how, memory_mb=None):
-    """The profile of the user's own table; `how` is the `counts` part of the config."""
-    return counts_of(File(str(path), functools.partial(open, path, "rb")), how, memory_mb)
+def make_counts(
+    dataset, source, raw, counts, facts, ks, how=None, download=None, embedded=None, memory_mb=None
+):
+    """Write the profile of a dataset to `counts`, and what is known of it to `facts`.
 
-
-def downloaded_counts(path, download, how, embedded=None, memory_mb=None):
-    """The profile of a downloaded original, once that is verified.
-
-    `embedded`: the profile that must come out, where that is known.
+    ks: how many items are to be selected; a dataset that has fewer than each is refused here,
+    before anything else is computed.
+    embedded: the profile that must come out of a download, where that is known.
+    memory_mb: how much memory DuckDB may take.
     """
-    verify(path, download)
-    original = File(str(path), functools.partial(open_original, path, download))
-    profile = counts_of(original, how, memory_mb)
-    if embedded is not None:
-        _require_equal(path, profile, embedded)
-    return profile
+    users = "unknown"  # see `write_facts`
+    if source == "embedded":
+        require_published(raw)
+        profile = read_profile(raw)
+    elif source == "download":
+        path = linked(raw)
+        verify(path, download)
+        original = File(str(path), functools.partial(open_original, path, download))
+        profile = counts_of(original, how, memory_mb)
+        if embedded is not None:
+            _require_equal(path, profile, embedded)
+    else:
+        profile = file_counts(raw, how, memory_mb)
+    if source != "embedded" and how.get("rows_per"):
+        users = "once" if how.get("distinct") else "any"
+    d = size(profile[1])
+    print(f"{dataset}: {d:,} items, total {total(*profile):,}", flush=True)
+    require_enough_items(dataset, d, ks)
+    if too_large := [str(k) for k in ks if k > d]:
+        items = f"{d:,} item{'s' if d > 1 else ''}"
+        print(f"warning: {dataset} has {items}; left out for it: k = {', '.join(too_large)}")
+    write_profile(counts, *profile)
+    write_facts(facts, *profile, dataset=dataset, source=source, users=users)
 
 
 def _require_equal(path, found, embedded):
@@ -53,39 +70,21 @@ def _require_equal(path, found, embedded):
         )
 
 
-# The counts (n) and how many items have each (m), from `rows` with the columns of `_columns`.
-STATEMENTS = {
-    "profile": "SELECT n, SUM(m) AS m FROM rows WHERE m > 0 GROUP BY n",
-    "column": "SELECT n, COUNT(*) AS m FROM rows GROUP BY n",
-    "item": """SELECT n, COUNT(*) AS m, MAX(times) AS times
-        FROM (SELECT MAX(n) AS n, COUNT(*) AS times FROM rows GROUP BY item) GROUP BY n""",
-    "rows_per": """SELECT n, COUNT(*) AS m
-        FROM (SELECT COUNT(*) AS n FROM rows GROUP BY item) GROUP BY n""",
-    "distinct": f"""SELECT users AS n, COUNT(*) AS m
-        FROM ({query("user", "item", "rows")}) GROUP BY n""",
-}
+def file_counts(path, how, memory_mb=None):
+    """The profile of the user's own table; `how` is the `counts` part of the config."""
+    return counts_of(File(str(path), functools.partial(open, path, "rb")), how, memory_mb)
 
 
 def counts_of(file, how, memory_mb=None):
     """The profile of the table in a file."""
-    order = ("profile", "distinct", "item", "column", "rows_per")
-    statement = STATEMENTS[next(kind for kind in order if how.get(kind))]
-    columns = _columns(how)
+    columns, statement = _question(how)
     filters = how.get("where") or {}
     where = {f"where {number}": str(value) for number, value in enumerate(filters.values())}
-    texts = zip(where, ((column, "text") for column in filters), strict=True)
+    columns |= {name: (column, "text") for name, column in zip(where, filters, strict=True)}
     form = Form(how.get("delimiter"), how.get("names"), how.get("absorb"), loose=True, latin=True)
+    rows = Rows(file, columns, how.get("skip") or 0, where, form=form, memory_mb=memory_mb)
     try:
-        found = answer(
-            file,
-            columns | dict(texts),
-            statement,
-            skip=how.get("skip") or 0,
-            where=where,
-            once=bool(how.get("item")),
-            form=form,
-            memory_mb=memory_mb,
-        )
+        found = rows.answer(statement, once=bool(how.get("item")))
     except CountingError as error:
         raise InputError(f"{error}{error.shown}") from None
     if not len(found["n"]):
@@ -95,58 +94,21 @@ def counts_of(file, how, memory_mb=None):
     return profile
 
 
-def _columns(how):
-    """What the statement calls each column of the table, and what that holds."""
+def _question(how):
+    """The columns to be read, and the SELECT of counts (n) and how many items have each (m)."""
     if how.get("profile"):
-        return {"n": ("count", "count"), "m": ("items", "count")}
-    named = {"n": (how.get("column"), "count"), "item": (how.get("item"), "key")}
+        columns = {"n": ("count", "count"), "m": ("items", "count")}
+        return columns, "SELECT n, SUM(m) AS m FROM rows WHERE m > 0 GROUP BY n"
     if how.get("rows_per"):
-        named = {"item": (how["rows_per"], "key"), "user": (how.get("distinct"), "key")}
-    return {name: about for name, about in named.items() if about[0]}
-
-
-def make_counts(
-    dataset, source, raw, counts, facts, ks, how=None, download=None, embedded=None, memory_mb=None
-):
-    """Write the profile of a dataset to `counts`, and what is known of it to `facts`.
-
-    ks: how many items are to be selected; a dataset that has fewer than each is refused here,
-    before anything else is computed.
-    memory_mb: how much memory DuckDB may take.
-    """
-    if source == "embedded":
-        require_published(raw)
-        profile = read_profile(raw)
-    elif source == "download":
-        profile = downloaded_counts(linked(raw), download, how, embedded, memory_mb)
+        columns = {"item": (how["rows_per"], "key")}
+        counted = "SELECT COUNT(*) AS n, 1 AS times FROM rows GROUP BY item"
+        if how.get("distinct"):
+            columns["user"] = (how["distinct"], "key")
+            counted = f"SELECT users AS n, 1 AS times FROM ({query('user', 'item', 'rows')})"
     else:
-        profile = file_counts(raw, how, memory_mb)
-    print(f"{dataset}: {size(profile[1]):,} items, total {total(*profile):,}", flush=True)
-    _compare_with_ks(dataset, size(profile[1]), ks)
-    write_profile(counts, *profile)
-    users = _users(how) if source != "embedded" else "unknown"
-    write_facts(facts, *profile, dataset=dataset, source=source, users=users)
-
-
-def _compare_with_ks(dataset, d, ks):
-    """Refuse a dataset with fewer items than the smallest k; say which k are left out."""
-    items = f"{d:,} item{'s' if d > 1 else ''}"
-    if d < min(ks):
-        possible = sorted({max(1, d * fifth // 5) for fifth in range(1, 6)})
-        raise InputError(
-            f"{dataset} has {items}, fewer than the smallest k, {min(ks)}; "
-            f"set `ks: {possible}` in your config"
-        )
-    if too_large := [k for k in ks if k > d]:
-        print(f"warning: {dataset} has {items}; left out for it: k = {_listed(too_large)}")
-
-
-def _listed(numbers):
-    return ", ".join(map(str, numbers))
-
-
-def _users(how):
-    """How often a user may count for one item; see write_facts."""
-    if not how.get("rows_per"):
-        return "unknown"
-    return "once" if how.get("distinct") else "any"
+        columns = {"n": (how["column"], "count")}
+        counted = "SELECT n, 1 AS times FROM rows"
+        if how.get("item"):
+            columns["item"] = (how["item"], "key")
+            counted = "SELECT MAX(n) AS n, COUNT(*) AS times FROM rows GROUP BY item"
+    return columns, f"SELECT n, COUNT(*) AS m, MAX(times) AS times FROM ({counted}) GROUP BY n"

@@ -3,11 +3,18 @@
 import numpy as np
 
 from workflow.scripts.common import write_csv
-from workflow.scripts.data.profiles import described, read_facts, read_profile, top
+from workflow.scripts.data.profiles import read_facts, read_profile, top
 
 BINS_PER_DECADE = 10
 COLUMNS = ["dataset", "title", "source", "status", "users", "d", "total", "largest", "sha256"]
-# How often a user counts for an item; the privacy guarantee assumes once.
+# In words for people: what the counts of a dataset are, by its `status` in the config, and
+# how often a user counts for an item; the privacy guarantee assumes once.
+STATUS = {
+    "real": "real",
+    "real-head": "real head",
+    "from-figure": "read from a figure",
+    "stand-in": "stand-in",
+}
 USERS = {"once": "once", "any": "may count more than once", "unknown": "not known"}
 
 
@@ -15,7 +22,7 @@ def rows_of_datasets(profiles, facts, ks):
     """A row for each dataset: its facts, then c_K, the K-th largest count, for each K."""
     yield COLUMNS + [f"c_{k}" for k in ks]
     for profile, about in zip(profiles, facts, strict=True):
-        known = about | described(*profile) | {"users": USERS[about["users"]]}
+        known = about | {"users": USERS[about["users"]]}
         largest = top(*profile, max(ks)).tolist()
         ranks = [largest[k - 1] if k <= len(largest) else "" for k in ks]
         yield [known[key] for key in COLUMNS] + ranks
@@ -55,11 +62,9 @@ def bin_edges(largest):
 
 def describe(files, about, ks, table, gaps, histograms):
     """Write the three tables; `files` has the profile and the facts of each dataset."""
-    profiles, facts = [], []
-    for counts, known in files:
-        profiles.append(read_profile(counts, known))
-        facts.append(read_facts(known))
-        facts[-1] |= about[facts[-1]["dataset"]]
+    files = [(read_profile(counts, known), read_facts(known)) for counts, known in files]
+    profiles, facts = zip(*files, strict=True)
+    facts = [known | about[known["dataset"]] for known in facts]
     write_csv(table, rows_of_datasets(profiles, facts, ks))
     write_csv(gaps, rows_of_gaps(profiles, facts, ks))
     write_csv(histograms, rows_of_histograms(profiles, facts))

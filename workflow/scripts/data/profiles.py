@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from dp_topk.mechanisms._profile import LARGEST_COUNT
-from workflow.scripts.common import InputError, written
+from dp_topk.mechanisms import LARGEST_COUNT
+from workflow.scripts.common import InputError, sha256, written
 
 HEADER = b"count,items\n"
 FACTS = ["dataset", "source", "users", "d", "total", "largest", "sha256"]
@@ -50,10 +50,20 @@ def total(counts, items):
     return sum(int(count) * int(n) for count, n in zip(counts, items, strict=True))
 
 
-def write_profile(path, counts, items):
-    """Write a profile that `read_profile` accepts."""
-    with written(path, "wb") as file:
-        file.writelines(_encoded(counts, items))
+def require_enough_items(dataset, d, ks):
+    """Refuse a dataset with fewer items than the smallest k."""
+    if d < min(ks):
+        possible = sorted({max(1, d * fifth // 5) for fifth in range(1, 6)})
+        raise InputError(
+            f"{dataset} has {d:,} item{'s' if d > 1 else ''}, fewer than the smallest k, "
+            f"{min(ks)}; set `ks: {possible}` in your config"
+        )
+
+
+def require_exact(name, counts, items):
+    """Refuse counts, or numbers of items, that a float64 cannot hold exactly."""
+    if counts[0] > LARGEST_COUNT or items.sum(dtype=float) >= LARGEST_COUNT:
+        raise InputError(f"{name} has a count over {LARGEST_COUNT} (2^53), or as many items")
 
 
 def require_published(path):
@@ -63,14 +73,24 @@ def require_published(path):
     """
     sums = Path(path).with_name("sha256sums")
     lines = sums.read_text(encoding="utf-8").splitlines() if sums.exists() else []
-    for line in lines:
-        expected, name = line.split()
-        if name == Path(path).name and _sha256([Path(path).read_bytes()]) != expected:
+    for expected, name in map(str.split, lines):
+        if name == Path(path).name and sha256(path) != expected:
             raise InputError(
                 f"{path} was cut short or altered: its sha256 is not the published one in {sums}; "
                 f"restore it (git checkout {name}), or use counts of your own under "
                 "another name, with source: file and counts: {profile: true}"
             )
+
+
+def _encoded(counts, items):
+    rows = zip(counts.tolist(), items.tolist(), strict=True)
+    return HEADER + "".join(f"{count},{n}\n" for count, n in rows).encode()
+
+
+def write_profile(path, counts, items):
+    """Write a profile that `read_profile` accepts."""
+    with written(path, "wb") as file:
+        file.write(_encoded(counts, items))
 
 
 def read_profile(path, facts=None):
@@ -81,7 +101,7 @@ def read_profile(path, facts=None):
     also a row that is missing as a whole.
     """
     data = Path(path).read_bytes()
-    if facts is not None and _sha256([data]) != read_facts(facts)["sha256"]:
+    if facts is not None and hashlib.sha256(data).hexdigest() != read_facts(facts)["sha256"]:
         raise InputError(
             f"{path} is not the file that {facts} describes (cut short or altered): "
             "delete both and run again"
@@ -100,20 +120,13 @@ def read_profile(path, facts=None):
     return counts, items
 
 
-def require_exact(name, counts, items):
-    """Refuse counts, or numbers of items, that a float64 cannot hold exactly."""
-    if counts[0] > LARGEST_COUNT or items.sum(dtype=float) >= LARGEST_COUNT:
-        raise InputError(f"{name} has a count over {LARGEST_COUNT} (2^53), or as many items")
-
-
-def described(counts, items):
-    """The numbers of a profile: d, total, largest count, and the sha256 of its file."""
-    return {
-        "d": size(items),
-        "total": total(counts, items),
-        "largest": int(counts[0]),
-        "sha256": _sha256(_encoded(counts, items)),
-    }
+def _first_fault(data):
+    """The first line that is wrong or missing."""
+    for number, line in enumerate([*data.splitlines(keepends=True), b""], start=1):
+        must = "'count,items'" if number == 1 else "two whole numbers 'count,items'"
+        if line != HEADER if number == 1 else not _ROWS.fullmatch(line):
+            break
+    return f"line {number} must be {must} but is {line[:40].decode('utf-8', 'backslashreplace')!r}"
 
 
 def write_facts(path, counts, items, *, dataset, source, users="unknown"):
@@ -122,9 +135,11 @@ def write_facts(path, counts, items, *, dataset, source, users="unknown"):
     users: how often a user may count for one item. "once", as the privacy guarantee assumes;
     "any" number of times; or "unknown", where only the counts were there.
     """
-    about = {"dataset": dataset, "source": source, "users": users}
+    digest = hashlib.sha256(_encoded(counts, items)).hexdigest()
+    numbers = size(items), total(counts, items), int(counts[0])
+    facts = dict(zip(FACTS, (dataset, source, users, *numbers, digest), strict=True))
     with written(path) as file:
-        json.dump(about | described(counts, items), file, indent=2, ensure_ascii=False)
+        json.dump(facts, file, indent=2, ensure_ascii=False)
         file.write("\n")
 
 
@@ -135,34 +150,3 @@ def read_facts(path):
         return {key: facts[key] for key in FACTS}
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{path} is cut short or altered: delete it and run again") from None
-
-
-def _encoded(counts, items, block=1 << 16):
-    yield HEADER
-    for start in range(0, len(counts), block):
-        part = slice(start, start + block)
-        rows = zip(counts[part].tolist(), items[part].tolist(), strict=True)
-        yield "".join(f"{count},{n}\n" for count, n in rows).encode()
-
-
-def _sha256(blocks):
-    digest = hashlib.sha256()
-    for block in blocks:
-        digest.update(block)
-    return digest.hexdigest()
-
-
-def _first_fault(data):
-    if not data:
-        return "it is empty"
-    lines = data.splitlines(keepends=True)
-    if lines[0] != HEADER:
-        return f"line 1 must be 'count,items' but is {_shown(lines[0])}"
-    for number, line in enumerate(lines[1:], start=2):
-        if not _ROWS.fullmatch(line):
-            return f"line {number} must be two whole numbers 'count,items' but is {_shown(line)}"
-    return "it has no rows"
-
-
-def _shown(line):
-    return repr(line[:40].decode("utf-8", "backslashreplace"))

@@ -7,7 +7,7 @@ it. The rules read this module whenever Snakemake starts, so it imports no Matpl
 from typing import NamedTuple
 
 from dp_topk import mechanisms
-from workflow.scripts.data.status import STATUS
+from workflow.scripts.data.describe import STATUS
 
 MARKED = ("from-figure", "stand-in")  # whose top counts are not the original's
 

@@ -2,22 +2,9 @@
 
 import numpy as np
 
-from workflow.scripts.common import InputError
-from workflow.scripts.data.profiles import read_facts
 from workflow.scripts.results.tables import CELL, QUARTILES, quartiles, write_table
 from workflow.scripts.trials.cells import HEADER, MISSING, read_cells
 from workflow.scripts.trials.metrics import METRICS
-
-
-def require_enough_items(dataset, facts, ks):
-    """Refuse a dataset on which no k can be run."""
-    d = read_facts(facts)["d"]
-    if d < min(ks):
-        possible = sorted({max(1, d * fifth // 5) for fifth in range(1, 6)})
-        raise InputError(
-            f"{dataset} has {d:,} item{'s' if d > 1 else ''}, fewer than the smallest k, "
-            f"{min(ks)}; set `ks: {possible}` in your config"
-        )
 
 
 def write_errors(dataset, jobs, trials, errors, missing, *, partial=False):
