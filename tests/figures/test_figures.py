@@ -383,7 +383,7 @@ def note_of(figure):
 
 
 def test_another_epsilon_gives_its_own_lines(tables):
-    figure = draw("figure-5-k-relative", tables, epsilon=0.5)
+    figure = draw("figure-5-k-relative", tables, epsilons=[0.5])
     rows = rows_of(tables["errors"], "books", "k_relative", epsilon=0.5)
     expect_lines(figure.axes[0], rows, 1)
 
@@ -581,7 +581,9 @@ def test_histograms_of_odd_profiles_are_readable(counts, items):
     profile = np.array(counts), np.array(items)
     names = {name: name for name in "abc"}
     bins = list(rows_of_histograms([profile] * 3, [{"dataset": name} for name in names]))
-    figure = drawing.histogram_grid(columns.Table.of(bins), titles=names, modelled={})
+    figure = drawing.function_of("figure-4-histograms")(
+        columns.Table.of(bins), titles=names, modelled={}
+    )
     expect_tidy(figure)
     for axis in figure.axes:
         numbers = [label.get_text() for label in axis.get_xticklabels() if label.get_text()]

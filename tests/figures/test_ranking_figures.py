@@ -238,11 +238,11 @@ def test_maps_show_the_winners(tables, drawn, name):
     axes = drawn[name].axes
     datasets = ("books", "foods") if name == "winners" else ("foods",)
     axes = axes if name == "winners" else axes[-4:]
-    panels = [(dataset, group) for dataset in datasets for group in ranking.MAPS]
+    panels = [(dataset, group) for dataset in datasets for group in ranking.MAPS.values()]
     for axis, (dataset, group) in zip(axes, panels, strict=True):
         rows = tables["winners"]
         rows = rows[(rows["dataset"] == dataset)]
-        for column, value in zip(("guarantee", "output", "metric"), group, strict=True):
+        for column, value in group.items():
             rows = rows[rows[column] == value]
         assert len(rows) == len(EPSILONS) * len(KS)
         expect_map(axis, rows, LETTERS)
