@@ -17,7 +17,7 @@ from dp_topk import mechanisms
 from workflow.scripts.common import InputError
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.figures.columns import read
-from workflow.scripts.ranking.leaderboard import WINNERS, Mechanism, read_trials, winners
+from workflow.scripts.ranking.leaderboard import WINNERS, read_trials, winners
 from workflow.scripts.ranking.pages import GUARANTEES, OUTPUTS, SUMMARY, with_intervals
 
 ROOT = Path(__file__).parents[1]
@@ -168,7 +168,8 @@ def without_list(trials, plan, pairs, epsilons):
     among = {}
     for output, names in pairs.items():
         some = trials[trials["mechanism"].isin(names) & trials["epsilon"].isin(epsilons)]
-        for row in winners(some, dict.fromkeys(names, Mechanism("approx", output))):
+        about = {"guarantee": "approx", "output": output}
+        for row in winners(some, dict.fromkeys(names, about)):
             cell = dict(zip(WINNERS, row, strict=True))
             if (cell["guarantee"], cell["metric"]) == ("approx", SUMMARY[output]):
                 key = cell["dataset"], output, cell["epsilon"], cell["k"]
