@@ -139,7 +139,7 @@ def figures(plan):
 def _of_the_field(plan, names):
     """The figures that compare all mechanisms at all epsilons."""
     ks, every, first = plan["ks"], plan.dataset_names, plan["epsilons"][0]
-    about, smallest = plan.ranked(), min(plan["epsilons"])
+    about, epsilons = plan.ranked(), list(dict.fromkeys([first, min(plan["epsilons"])]))
     groups = {
         guarantee: plan.labels(*(name for name in names if about[name]["guarantee"] == guarantee))
         for guarantee in ("pure", "approx")
@@ -149,6 +149,7 @@ def _of_the_field(plan, names):
     pair = [name for name in ("joint", "pair") if name in plan["mechanisms"]]
     bounded = {name: pairs for name, pairs in plan.bounded().items() if name in names}
     unlisted = [n for n in about if not mechanisms.get(plan.variant(n)[0]).needs_domain]
+    nearest = sorted({min(ks, key=lambda k: abs(k - near)) for near in CONTRIBUTION_KS})
     listed = [name for name in WITH_LIST if name in names]
     runs = f"{plan['trials']} trials, delta = {plan['delta']:g}, seed {plan['seed']}"
     errors = tables("errors", "missing")
@@ -175,7 +176,7 @@ def _of_the_field(plan, names):
         "contributions": bounded
         and Figure(
             tables("errors"),
-            rivals | {"ks": _nearest(CONTRIBUTION_KS, ks), "bounded": bounded},
+            rivals | {"ks": nearest, "bounded": bounded},
             "Error against the number c of items that a user contributes to, for the "
             f"mechanisms that can use it, at epsilon = {first:g}; level lines: the best of the "
             f"others; {runs}.",
@@ -183,29 +184,19 @@ def _of_the_field(plan, names):
         "joint-and-pair": len(pair) == 2
         and Figure(
             errors,
-            _errors(
-                plan, pair, every, ["linf"], unresolved={}, epsilons=sorted({first, smallest})[::-1]
-            ),
+            _errors(plan, pair, every, ["linf"], epsilons=epsilons, unresolved={}),
             "l-infinity error of the exponential mechanism with the paper's loss, Joint, "
             f"and with the true distance, Pair; {runs}. Gaps: Pair is not available there.",
         ),
     }
-    without_list = {"no-list": first}
-    if smallest < first:
-        without_list["no-list-small-epsilon"] = smallest
-    for name, epsilon in without_list.items() if unlisted else ():
+    names = "no-list", "no-list-small-epsilon"
+    for name, epsilon in zip(names, epsilons, strict=False) if unlisted else ():
+        shown = _errors(plan, unlisted + listed, every, ["returned", "missed", "linf"])
         entries[name] = Figure(
             errors,
-            _errors(
-                plan,
-                [*unlisted, *listed],
-                every,
-                ["returned", "missed", "linf"],
-                epsilons=[epsilon],
-                unresolved={},
-            ),
-            "Mechanisms that need no list of items, beside Joint and RDP-Peel, which need one: "
-            f"items returned, share of the top k missed and l-infinity error at epsilon = "
+            shown | {"epsilons": [epsilon], "unresolved": {}},
+            "Mechanisms that need no list of items, compared with Joint and RDP-Peel, which need "
+            "one: items returned, share of the top k missed and l-infinity error at epsilon = "
             f"{epsilon:g}; {runs}.",
         )
     return entries
@@ -228,18 +219,12 @@ def _errors(plan, names, datasets, metrics, **changes):
 
 def _maps(plan, names):
     """The epsilons of a map, and which mechanisms were run at some of them only."""
-    runs = {plan.labels(name)[name]: plan.epsilons_of(name) for name in names}
     limits = {
-        label: [float(epsilon) for epsilon in some]
-        for label, some in runs.items()
-        if some != plan.epsilon_texts
+        label: list(map(float, plan.epsilons_of(name)))
+        for name, label in plan.labels(*names).items()
+        if plan.epsilons_of(name) != plan.epsilon_texts
     }
     return {"epsilons": plan["epsilons"], "limits": limits}
-
-
-def _nearest(wanted, ks):
-    """The k nearest to those wanted."""
-    return list(dict.fromkeys(min(ks, key=lambda k: abs(k - each)) for each in wanted))
 
 
 def _known(plan, key, datasets):

@@ -10,7 +10,6 @@ epsilons  the epsilons that it shows
 """
 
 import itertools
-from functools import partial
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from workflow.scripts.figures.panels import (
     log_axis_at,
     times_panel,
 )
-from workflow.scripts.figures.sheet import Sheet
+from workflow.scripts.figures.sheet import Sheet, by_dataset
 from workflow.scripts.figures.style import mechanism_style, save, save_page, styled
 from workflow.scripts.trials.metrics import METRICS
 
@@ -50,9 +49,8 @@ def function_of(name):
 
 
 def errors_by_dataset(
-    errors, missing, gaps=None, *, titles, labels, delta, metrics, epsilons, ks, unresolved=None,
-    x="k", height=1.15,
-):  # fmt: skip
+    errors, missing, gaps=None, *, titles, labels, delta, metrics, epsilons, ks, unresolved, x="k"
+):
     """A row for each dataset: `gaps`, and a panel for each metric and epsilon, against k.
 
     With x="epsilon": a panel for each metric and k, against epsilon. A single column is broken
@@ -61,56 +59,64 @@ def errors_by_dataset(
     errors, missing = (
         table.at(mechanism=list(labels), k=ks, epsilon=epsilons) for table in (errors, missing)
     )
-    fixed, xs = ({"epsilon": epsilons}, ks) if x == "k" else ({"k": ks}, epsilons)
-    ((column, values),) = fixed.items()
+    fixed, values, xs = ("epsilon", epsilons, ks) if x == "k" else ("k", ks, epsilons)
     xs = errors[x].tolist() or xs
     columns = [*([("gap", None)] if gaps else []), *itertools.product(metrics, values)]
-    across = len(columns)
+    across, height = len(columns), 1.15 if gaps or x == "epsilon" else 1.2
     if across == 1:
-        across = 2 if len(titles) in (2, 4) else 3
-        height = 1.45 if across == 2 else 1.3
+        across, height = (2, 1.45) if len(titles) in (2, 4) else (3, 1.3)
     heads = [f"\u03b5 = {value:g}" for _, value in columns] if len(values) > 1 else ()
-    panels = list(itertools.product(titles, columns))
-    sheet = Sheet([titles[dataset] for dataset, _ in panels], across, height, heads=heads)
-    for axis, (dataset, (metric, value)) in zip(sheet.axes, panels, strict=True):
-        width = (unresolved or {}).get(dataset, 0)
+    sheet, panels = by_dataset(titles, columns, across, height, heads=heads)
+    for axis, dataset, (metric, value) in panels:
+        width = unresolved.get(dataset, 0)
         if metric == "gap":
             gaps_panel(axis, gaps.at(dataset=dataset), xs, width)
         else:
-            tables = (table.at(dataset=dataset, **{column: value}) for table in (errors, missing))
+            tables = (table.at(dataset=dataset, **{fixed: value}) for table in (errors, missing))
             errors_panel(axis, *tables, labels, metric, xs, x, width)
-    said = notes.of_errors(errors, missing, titles, labels, delta, unresolved, **fixed)
+    said = notes.of_errors(errors, missing, titles, labels, delta, unresolved, **{fixed: values})
     index = "Index 1 also where there is no error." if "linf_index" in metrics else ""
     return sheet.finish(labels, *said, index)
 
 
 def one_dataset(
-    errors, missing, profile=None, winners=None, *, titles, labels, delta, metrics, epsilons, ks,
-    unresolved, modelled=None, limits=None,
-):  # fmt: skip
+    errors,
+    missing,
+    profile=None,
+    winners=None,
+    *,
+    titles,
+    labels,
+    delta,
+    metrics,
+    epsilons,
+    ks,
+    unresolved,
+    modelled=None,
+    limits=None,
+):
     """Errors on one dataset at the first epsilon; with more tables, all about it.
 
     These are the profile, for a histogram and gaps, and the winners at all epsilons.
     """
     ((dataset, name),) = titles.items()
-    errors, missing = (table.at(dataset=dataset) for table in (errors, missing))
-    width, ks = unresolved.get(dataset, 0), np.unique(errors["k"]).tolist() or ks
+    ks = np.unique(errors["k"]).tolist() or ks
     heads = [METRICS[metric].title for metric in metrics]
     if profile:
         heads = ["Item counts", "Gaps at the top", *heads]
     if winners:
         heads += ranking.MAPS
     sheet = Sheet(heads, 3, height=1.3 if profile else 1.5, headline=name, one_x=False)
-    axes = iter(sheet.axes)
+    axes, width = iter(sheet.axes), unresolved.get(dataset, 0)
     if profile:
         given = [profile], [{"dataset": dataset}]
         gaps, bins = rows_of_gaps(*given, [int(max(ks))], beyond=0), rows_of_histograms(*given)
         histogram_panel(next(axes), Table.of(bins), modelled.get(dataset, 0))
         gaps_panel(next(axes), Table.of(gaps), ks, width)
-    of_one = [table.at(epsilon=epsilons[0]) for table in (errors, missing)]
+    tables = [table.at(dataset=dataset, epsilon=epsilons[0]) for table in (errors, missing)]
     for metric in metrics:
-        errors_panel(next(axes), *of_one, labels, metric, ks, unresolved=width)
-    said = notes.of_errors(errors, missing, titles, labels, delta, unresolved, epsilon=epsilons[:1])
+        errors_panel(next(axes), *tables, labels, metric, ks, unresolved=width)
+    said = notes.of_errors(*tables, titles, labels, delta, unresolved, epsilon=epsilons[:1])
     said.append(notes.of_modelled(titles, modelled or {}))
     if winners:
         for group in ranking.MAPS:
@@ -152,8 +158,6 @@ def histograms_by_dataset(histograms, *, titles, modelled):
     return sheet.finish({}, notes.of_modelled(titles, modelled))
 
 
-taller = partial(errors_by_dataset, height=1.2)
-
 FIGURES = {
     "figure-1-gaps-and-errors": errors_by_dataset,
     "figure-2-linf-index": errors_by_dataset,
@@ -168,7 +172,7 @@ FIGURES = {
     "winners": ranking.winner_maps,
     "epsilon-needed": ranking.epsilon_needed,
     "contributions": ranking.against_contributions,
-    "joint-and-pair": taller,
-    "no-list": taller,
-    "no-list-small-epsilon": taller,
+    "joint-and-pair": errors_by_dataset,
+    "no-list": errors_by_dataset,
+    "no-list-small-epsilon": errors_by_dataset,
 }

@@ -22,7 +22,7 @@ from workflow.scripts.figures.panels import (
     log_axis,
     remark,
 )
-from workflow.scripts.figures.sheet import Sheet
+from workflow.scripts.figures.sheet import by_dataset
 from workflow.scripts.figures.style import INK, mechanism_style
 from workflow.scripts.results.tables import QUARTILES
 from workflow.scripts.trials.metrics import METRICS
@@ -42,13 +42,6 @@ EDGES = {"edgecolors": "#D0D0D0", "linewidth": 0.3}  # of the cells of a map
 SCALE = ("#22155B", "#3B4CA0", "#2E86B5", "#45B39B", "#9BD46A", "#F6E45B")
 
 
-def sheet_of(titles, columns, heads, **size):
-    """A sheet with a row for each dataset, and (axis, dataset, column) of all its panels."""
-    panels = list(itertools.product(titles, columns))
-    sheet = Sheet([titles[name] for name, _ in panels], len(columns), heads=heads, **size)
-    return sheet, [(axis, *panel) for axis, panel in zip(sheet.axes, panels, strict=True)]
-
-
 # ---------------------------------------------------------------- the best few
 
 
@@ -61,7 +54,7 @@ def rivals(errors, missing, *, titles, groups, delta, epsilon, ks):
         for shown, metric in (("linf", "linf"), ("missed", "recall"))
     }
     heads = ["As a sequence", "As a set"]
-    sheet, panels = sheet_of(titles, chosen, heads, height=1.2, right=0.85)
+    sheet, panels = by_dataset(titles, chosen, heads=heads, right=0.85)
     for axis, dataset, metric in panels:
         tables = errors.at(dataset=dataset), missing.at(dataset=dataset)
         errors_panel(axis, *tables, chosen[metric], metric, ks)
@@ -119,7 +112,7 @@ def _spread(number, most):
 def winner_maps(winners, *, titles, labels, ks, epsilons, limits):
     """A row for each dataset: who wins at each k and epsilon, in four groups."""
     height = 0.13 * len(epsilons)
-    sheet, panels = sheet_of(titles, MAPS, heads=MAPS, height=height, left=0.42)
+    sheet, panels = by_dataset(titles, MAPS, None, height, heads=MAPS, left=0.42)
     for axis, dataset, group in panels:
         winners_map(axis, winners.at(dataset=dataset), group, labels, ks, epsilons, limits)
     seen = {letter for axis in sheet.axes for text in axis.texts for letter in text.get_text()}
@@ -195,8 +188,9 @@ def key(labels):
 def epsilon_needed(errors, *, titles, groups, ks, epsilons, limits):
     """The smallest epsilon at which the median selection is perfect: as sequence, and as set."""
     labels, epsilons = groups["pure"] | groups["approx"], sorted(epsilons)
+    height = 0.115 * len(labels)
     heads = ["Perfect sequence (median \u2113\u221e error 0)", "Perfect set (recall 1)"]
-    sheet, panels = sheet_of(titles, PERFECT, heads, height=0.115 * len(labels), left=0.78)
+    sheet, panels = by_dataset(titles, PERFECT, None, height, heads=heads, left=0.78)
     hatched = False
     for axis, dataset, metric in panels:
         rows = errors.at(dataset=dataset, metric=metric, mechanism=list(labels))
@@ -269,32 +263,27 @@ def against_contributions(errors, *, titles, groups, delta, epsilon, ks, bounded
     """
     errors = errors.at(epsilon=epsilon, metric="linf")
     labels = groups["pure"] | groups["approx"]
-    bounds = list(dict.fromkeys(c for pairs in bounded.values() for c, _ in pairs))
     others = {
         guarantee: {name: label for name, label in of_group.items() if name not in bounded}
         for guarantee, of_group in groups.items()
     }
     level = best(errors, others)
     shown = level | {name: labels[name] for name in bounded}
-    heads = [f"k = {k}" for k in ks]
-    sheet, panels = sheet_of(titles, ks, heads, height=1.2, right=0.85)
+    bounds = list(dict.fromkeys(c for pairs in bounded.values() for c, _ in pairs))
+    variants = {
+        variant: (name, bounds.index(c)) for name, pairs in bounded.items() for c, variant in pairs
+    }
+    curves = [("dataset", "k", "mechanism", "place", *QUARTILES)]
+    for *cell, name, low, median, high in errors.rows("dataset", "k", "mechanism", *QUARTILES):
+        if name in variants:
+            curves.append((*cell, *variants[name], low, median, high))
+        elif name in level:
+            curves += [(*cell, name, place, *[median] * 3) for place in range(len(bounds))]
+    curves = Table.of(curves)
+    sheet, panels = by_dataset(titles, ks, heads=[f"k = {k}" for k in ks], right=0.85)
     for axis, dataset, k in panels:
-        found = {n: q for n, *q in errors.at(dataset=dataset, k=k).rows("mechanism", *QUARTILES)}
-        curves = [
-            (name, bounds.index(c), *found[variant])
-            for name, pairs in bounded.items()
-            for c, variant in pairs
-            if variant in found
-        ]
-        curves += [
-            (name, place, *[found[name][1]] * 3)
-            for name in level
-            for place in range(len(bounds))
-            if name in found
-        ]
-        rows = Table.of([("mechanism", "place", *QUARTILES), *curves])
         axis.set(xlabel="$c$", ylabel=METRICS["linf"].axis, xlim=(-0.35, len(bounds) - 0.65))
-        drawn = lines(axis, rows, shown, "place", 1)
+        drawn = lines(axis, curves.at(dataset=dataset, k=k), shown, "place", 1)
         axis.set_xticks(range(len(bounds)), bounds)
         if len(drawn):
             log_axis(axis.yaxis, drawn)

@@ -4,6 +4,7 @@ All places are reckoned in inches, from the sizes of the fonts in style.py. Matp
 layout measures every text of every panel three times, which takes longer than drawing them.
 """
 
+import itertools
 import math
 import textwrap
 
@@ -125,3 +126,10 @@ class Sheet:
             legend.remove()
             rows = math.ceil(len(handles) / columns) + 1
             columns = min(columns - 1, math.ceil(len(handles) / rows))
+
+
+def by_dataset(titles, columns, across=None, height=1.2, **further):
+    """A sheet with a row for each dataset, and (axis, dataset, column) of all its panels."""
+    panels = list(itertools.product(titles, columns))
+    sheet = Sheet([titles[name] for name, _ in panels], across or len(columns), height, **further)
+    return sheet, [(axis, *panel) for axis, panel in zip(sheet.axes, panels, strict=True)]
