@@ -2,7 +2,7 @@
 
 import re
 
-from workflow.scripts.figures.panels import power_of_ten
+from workflow.scripts.figures.panels import powers
 
 _PLACE = re.compile(r" at k = \d+ and epsilon = [\d.e-]+")  # in a reason; the note says where
 IN_WORDS = {2: "two", 3: "three", 4: "four"}
@@ -31,7 +31,7 @@ def of_errors(errors, missing, titles, labels, delta, unresolved=None, **fixed):
     places = [f"{symbol} = {value:g}" for value in values]
     first = [of_samples(errors.at(**fixed)), f"{places[0]}." if len(places) == 1 else ""]
     if delta:
-        first.append(f"Approximate: (\u03b5, \u03b4)-DP with \u03b4 = {power(delta)}.")
+        first.append(f"Approximate: (\u03b5, \u03b4)-DP with \u03b4 = {powers(delta)}.")
     broken = []
     for value, place in zip(values, places, strict=True):
         tables = (table.at(**{column: value}) for table in (errors, missing))
@@ -47,14 +47,6 @@ def of_errors(errors, missing, titles, labels, delta, unresolved=None, **fixed):
         for dataset, width in (unresolved or {}).items()
     ]
     return [" ".join(filter(None, first)), *shaded, *broken]
-
-
-def power(value):
-    """A small number for people: 10\u207b\u2076, 2.5 \u00b7 10\u207b\u2077, 0.01."""
-    digits, _, exponent = f"{value:.15g}".partition("e")
-    if not exponent:
-        return digits
-    return ("" if digits == "1" else f"{digits} \u00b7 ") + power_of_ten(int(exponent))
 
 
 def of_modelled(titles, modelled):
@@ -78,7 +70,7 @@ def of_approximate(groups, shown, delta):
     verb = "is" if len(weaker) == 1 else "are"
     others = "; the others: \u03b5-DP" if len(weaker) < len(shown) else ""
     return _plain(
-        f"{', '.join(weaker)} {verb} approximate: (\u03b5, \u03b4)-DP with \u03b4 = {power(delta)}"
+        f"{', '.join(weaker)} {verb} approximate: (\u03b5, \u03b4)-DP with \u03b4 = {powers(delta)}"
         f"{others}."
     )
 

@@ -5,7 +5,6 @@ from itertools import accumulate
 
 import numpy as np
 from matplotlib.ticker import (
-    FixedFormatter,
     FixedLocator,
     LogLocator,
     MaxNLocator,
@@ -48,6 +47,14 @@ def log_limits(low, high):
 def power_of_ten(n):
     """10^n, not as a formula: parsing those takes longer than all else about an axis."""
     return f"10{str(n).translate(RAISED)}"
+
+
+def powers(number, digits=15):
+    """A number such as 2.5e-07 for people: 2.5 \u00b7 10\u207b\u2077."""
+    digits, _, exponent = f"{number:.{digits}g}".partition("e")
+    if not exponent:
+        return digits
+    return ("" if digits == "1" else f"{digits} \u00b7 ") + power_of_ten(int(exponent))
 
 
 def log_axis(axis, values):
@@ -191,8 +198,7 @@ def errors_panel(axis, errors, missing, labels, metric, xs, x="k", unresolved=0)
     drawn = lines(axis, errors, labels, x, pad, missing)
     if metric == "recall":
         axis.set_ylim(-0.06, 1.06)
-        axis.yaxis.set_major_locator(FixedLocator([0, 0.25, 0.5, 0.75, 1]))
-        axis.yaxis.set_major_formatter(FixedFormatter(["0", "", "0.5", "", "1"]))
+        axis.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "", "0.5", "", "1"])
     elif metric == "returned":
         axis.set_ylim(0, 1.06 * max([1, *errors["k"], *drawn]))
     elif len(drawn):
@@ -243,36 +249,22 @@ def histogram_panel(axis, rows, modelled=0):
     zero, most = low[0] == 0, max(high[-1], 10)
     decades = math.ceil(math.log10(most))
     axis.set_xscale("symlog", linthresh=1, linscale=0.6)
-    axis.bar(
-        low,
-        items,
-        high - low,
-        align="edge",
-        color=BARS,
-        # White between bars; but where they are narrow it would hide them.
-        edgecolor="white" if decades <= 9 else BARS,
-        linewidth=0.3,
-    )
+    # White between bars; but where they are narrow it would hide them.
+    edges = {"edgecolor": "white" if decades <= 9 else BARS, "linewidth": 0.3}
+    axis.bar(low, items, high - low, align="edge", color=BARS, **edges)
     guess = low < modelled
     if guess.any():
         axis.bar(low[guess], items[guess], (high - low)[guess], align="edge", **HATCHED)
-    axis.set(xlabel=f"item count ($d$ = {number(items.sum())})", ylabel="items in bin")
+    d = items.sum()
+    d = f"{d:,.0f}" if d < 10**10 else powers(d, 4)  # which fits under a panel
+    axis.set(xlabel=f"item count ($d$ = {d})", ylabel="items in bin")
     log_axis(axis.yaxis, [1, items.max()])
     axis.set_ylim(bottom=0.5)  # a bin with one item has height
-    axis.set_xlim(0 if zero else 1, most * 10 ** (0.015 * decades))
     # The label 0 stands under its bin; beside it there is no room for a label of 1.
     ticks = {0.5: "0"} if zero else {}
     every = math.ceil(decades / 4)
     for n in range(int(zero), decades + 1):
         ticks[10.0**n] = power_of_ten(n) if n % every == 0 else ""
-    axis.xaxis.set_major_locator(FixedLocator(list(ticks)))
-    axis.xaxis.set_major_formatter(FixedFormatter(list(ticks.values())))
+    axis.set_xticks(list(ticks), list(ticks.values()))
+    axis.set_xlim(0 if zero else 1, most * 10 ** (0.015 * decades))
     axis.xaxis.set_minor_locator(NullLocator())
-
-
-def number(d):
-    """A number of items with all its digits, as long as they fit under a panel."""
-    if d < 10**10:
-        return f"{d:,.0f}"
-    digits, _, power = f"{d:.3e}".partition("e")
-    return f"{float(digits):g} \u00b7 {power_of_ten(int(power))}"

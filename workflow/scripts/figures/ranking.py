@@ -10,7 +10,6 @@ import numpy as np
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_rgb
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from workflow.scripts.figures import notes
 from workflow.scripts.figures.columns import Table
@@ -96,11 +95,8 @@ def cell_axes(axis, ks, names):
     axis.grid(False)
     axis.set(xlim=(0, len(ks)), ylim=(0, len(names)), xlabel="$k$")
     shown = _spread(len(ks), 5)
-    axis.xaxis.set_major_locator(FixedLocator([place + 0.5 for place in shown]))
-    axis.xaxis.set_major_formatter(FixedFormatter([f"{ks[place]:g}" for place in shown]))
-    axis.yaxis.set_major_locator(FixedLocator(np.arange(len(names)) + 0.5))
-    axis.yaxis.set_major_formatter(FixedFormatter(names))
-    axis.yaxis.set_minor_locator(NullLocator())
+    axis.set_xticks([place + 0.5 for place in shown], [f"{ks[place]:g}" for place in shown])
+    axis.set_yticks(np.arange(len(names)) + 0.5, names)
     axis.tick_params(length=0)
 
 
