@@ -286,7 +286,7 @@ def test_time_shows_the_table_and_who_was_timed_less(tables, drawn):
     expect_lines(axis, tables["timing"], 0)
     note = note_of(figure)
     assert "5 calls" in note
-    assert f"CDP-Peel was timed at 3 of the {len(KS)} k." in note
+    assert f"Timed at 3 of the {len(KS)} k only: CDP-Peel." in note
     short = next(line for line in axis.lines if line.get_label() == "CDP-Peel")
     assert short.get_markevery() == 1
 
@@ -359,12 +359,14 @@ def test_what_is_not_known_is_shaded_or_hatched_and_said(drawn):
         (band,) = shaded(axis)
         assert band.get_y() + band.get_height() == UNKNOWN["foods"]["resolution"] + 1
         assert band.get_y() <= axis.get_ylim()[0]
-    assert [text.get_text() for text in gap.texts] == ["below: drawn, not read"]
+    assert [text.get_text() for text in gap.texts] == ["below: modelled, not read"]
     assert not any(shaded(axis) for axis in [l1, *drawn["figure-1-gaps-and-errors"].axes[:3]])
     for name in ("figure-1-gaps-and-errors", PAGE):
-        assert "Shaded: Foods (stand-in) to within 30 only" in note_of(drawn[name])
+        assert "Shaded: counts of Foods (stand-in) are known to within 30 only" in note_of(
+            drawn[name]
+        )
     for name in ("figure-4-histograms", PAGE):
-        said = "Hatched: modelled, not counted: Foods (stand-in) below 100."
+        said = "Hatched (modelled, not counted): Foods (stand-in) below 100."
         assert said in note_of(drawn[name])
 
 
@@ -748,7 +750,7 @@ def test_published_algorithms_have_the_look_of_ours_with_open_markers():
         assert looks[ours].get_markerfacecolor() != "white"
     note = note_of(figure)
     assert "Open markers: the published algorithms in NumPy, not the published code." in note
-    assert f"The three published algorithms were timed at 4 of the {len(KS)} k." in note
+    assert f"Timed at 4 of the {len(KS)} k only: the published algorithms." in note
 
 
 def test_fewer_calls_are_said(tables):

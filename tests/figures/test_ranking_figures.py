@@ -158,7 +158,7 @@ def test_rivals_show_the_best_few_with_labels_at_the_ends_of_lines(tables, monke
             apart = np.diff(sorted(heights.values()))
             assert (apart > 0.08).all()
             assert max(heights.values()) <= 1
-    assert "CDP-Peel is approximate: (ε, δ)-DP with δ = 10⁻⁶; the others: ε-DP." in note_of(figure)
+    assert "(ε, δ)-DP with δ = 10⁻⁶: CDP-Peel. The others: ε-DP." in note_of(figure)
     expect_tidy(figure)
 
 

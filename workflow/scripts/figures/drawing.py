@@ -75,7 +75,7 @@ def errors_by_dataset(
             tables = (table.at(dataset=dataset, **{fixed: value}) for table in (errors, missing))
             errors_panel(axis, *tables, labels, metric, xs, x, width)
     said = notes.of_errors(errors, missing, titles, labels, delta, unresolved, **{fixed: values})
-    index = "Index 1 also where there is no error." if "linf_index" in metrics else ""
+    index = "An index of 1 also stands for no error." if "linf_index" in metrics else ""
     return sheet.finish(labels, *said, index)
 
 

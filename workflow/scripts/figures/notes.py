@@ -5,8 +5,7 @@ import re
 from workflow.scripts.figures.panels import powers
 
 _PLACE = re.compile(r" at k = \d+ and epsilon = [\d.e-]+")  # in a reason; the note says where
-IN_WORDS = {2: "two", 3: "three", 4: "four"}
-EPSILON = "\u03b5"
+SYMBOL = {"k": "k", "epsilon": "\u03b5"}
 MOST = 4  # statements about what is missing; results/missing.csv has them all
 
 
@@ -19,7 +18,7 @@ def of_samples(rows, unit="trials", column="trials"):
     return f"Line: median of {number} {unit}. Band: quartiles."
 
 
-def of_errors(errors, missing, titles, labels, delta, unresolved=None, **fixed):
+def of_errors(errors, missing, titles, labels, delta, unresolved, **fixed):
     """What the lines of a figure show, how far counts are known, and where lines are broken.
 
     fixed: {"epsilon": [...]} of panels against k, {"k": [...]} of those against epsilon.
@@ -27,8 +26,7 @@ def of_errors(errors, missing, titles, labels, delta, unresolved=None, **fixed):
     """
     ((column, values),) = fixed.items()
     x = "k" if column == "epsilon" else "epsilon"
-    symbol = "$k$" if column == "k" else EPSILON
-    places = [f"{symbol} = {value:g}" for value in values]
+    places = [f"{SYMBOL[column]} = {value:g}" for value in values]
     first = [of_samples(errors.at(**fixed)), f"{places[0]}." if len(places) == 1 else ""]
     if delta:
         first.append(f"Approximate: (\u03b5, \u03b4)-DP with \u03b4 = {powers(delta)}.")
@@ -40,11 +38,9 @@ def of_errors(errors, missing, titles, labels, delta, unresolved=None, **fixed):
     if len(broken) > MOST:
         broken[MOST:] = [f"and {len(broken) - MOST} more: results/missing.csv"]
     shaded = [
-        _plain(
-            f"Shaded: {titles[dataset]} to within {width} only, so smaller differences were drawn, "
-            "not read."
-        )
-        for dataset, width in (unresolved or {}).items()
+        f"Shaded: counts of {titles[dataset]} are known to within {width} only; smaller "
+        "differences are modelled, not read."
+        for dataset, width in unresolved.items()
     ]
     return [" ".join(filter(None, first)), *shaded, *broken]
 
@@ -52,14 +48,14 @@ def of_errors(errors, missing, titles, labels, delta, unresolved=None, **fixed):
 def of_modelled(titles, modelled):
     """Which counts are modelled."""
     where = [f"{titles[dataset]} below {below:,}" for dataset, below in modelled.items()]
-    return _plain(f"Hatched: modelled, not counted: {', '.join(where)}.") if where else ""
+    return f"Hatched (modelled, not counted): {', '.join(where)}." if where else ""
 
 
 def of_limits(limits, mark=""):
     """Which mechanisms were run at some epsilons only."""
     for label, some in limits.items():
         where = " and ".join(f"{epsilon:g}" for epsilon in some)
-        yield _plain(f"{label} was run at \u03b5 = {where} only{mark}.")
+        yield f"{label} was run at \u03b5 = {where} only{mark}."
 
 
 def of_approximate(groups, shown, delta):
@@ -67,12 +63,8 @@ def of_approximate(groups, shown, delta):
     weaker = [label for name, label in groups["approx"].items() if name in shown]
     if not weaker:
         return ""
-    verb = "is" if len(weaker) == 1 else "are"
-    others = "; the others: \u03b5-DP" if len(weaker) < len(shown) else ""
-    return _plain(
-        f"{', '.join(weaker)} {verb} approximate: (\u03b5, \u03b4)-DP with \u03b4 = {powers(delta)}"
-        f"{others}."
-    )
+    others = " The others: \u03b5-DP." if len(weaker) < len(shown) else ""
+    return f"(\u03b5, \u03b4)-DP with \u03b4 = {powers(delta)}: {', '.join(weaker)}.{others}"
 
 
 def of_times(timing, labels, published):
@@ -88,10 +80,9 @@ def of_times(timing, labels, published):
     for number in sorted({*ks.values()} - {0, most}):
         names = [name for name in labels if ks[name] == number]
         who = ", ".join(labels[name] for name in names)
-        if names == published and len(names) > 1:
-            who = f"The {IN_WORDS.get(len(names), len(names))} published algorithms"
-        was = "was" if len(names) == 1 else "were"
-        yield _plain(f"{who} {was} timed at {number} of the {most} k.")
+        if names == published:
+            who = "the published algorithms"
+        yield f"Timed at {number} of the {most} k only: {who}."
 
 
 def of_missing(errors, missing, titles, labels, x):
@@ -111,17 +102,11 @@ def of_missing(errors, missing, titles, labels, x):
     for (names, where, reason), datasets in on.items():
         which = "" if len(names) == len(labels) else ", ".join(map(labels.get, names)) + ": "
         of_which = f" on {', '.join(datasets)}" if len(titles) > 1 else ""
-        yield _plain(f"{which}{where} left out{of_which}: {reason}")
+        yield f"{which}{where} left out{of_which}: {reason}"
 
 
 def _places(places, known, x):
     """`k >= 55`, or all of them, in the order of size."""
-    symbol = x if x == "k" else EPSILON
     if len(places) > 1 and places == sorted(place for place in known if place >= places[0]):
-        return f"{symbol} \u2265 {places[0]:g}"
-    return f"{symbol} = {', '.join(f'{place:g}' for place in places)}"
-
-
-def _plain(text):
-    """Text without formulas, whatever the user's titles hold."""
-    return text.replace("$", r"\$")
+        return f"{SYMBOL[x]} \u2265 {places[0]:g}"
+    return f"{SYMBOL[x]} = {', '.join(f'{place:g}' for place in places)}"

@@ -236,7 +236,7 @@ def gaps_panel(axis, rows, ks, unresolved=0):
     axis.plot(rows["k"], padded, color=INK, linewidth=0.8, label=GAP)
     log_axis(axis.yaxis, padded)
     if unresolved:
-        shaded(axis, unresolved + 1, "below: drawn, not read")
+        shaded(axis, unresolved + 1, "below: modelled, not read")
 
 
 def histogram_panel(axis, rows, modelled=0):

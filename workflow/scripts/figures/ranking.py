@@ -160,7 +160,7 @@ def about_winners(winners, limits):
     """How to read maps of winners."""
     yield (
         "Letter on colour: smallest median error (sequences: \u2113\u221e; sets: items missed), "
-        "significantly so by a rank test. White: a tie; of two, if it has their letters."
+        "significantly so by a rank test. White: a tie, with letters where only two are tied."
     )
     if any(np.unique(winners.at(**group)["compared"]).size > 1 for group in MAPS.values()):
         yield "Not every mechanism was run in every cell (results/missing.csv)."
@@ -286,6 +286,6 @@ def against_contributions(errors, *, titles, groups, delta, epsilon, ks, bounded
             ends_labelled(axis, shown, sheet.height)
     note = (
         f"{notes.of_samples(errors)} \u03b5 = {epsilon:g}. A user contributes to at most c items. "
-        "Level lines: the best of the mechanisms that cannot use that."
+        "Level lines: the best of the mechanisms that make no use of c."
     )
     return sheet.finish({}, note, notes.of_approximate(groups, shown, delta))

@@ -117,7 +117,7 @@ class Sheet:
             legend = self.figure.legend(
                 handles=handles, loc="lower center", ncols=columns, title=note
             )
-            legend.get_title().set(color=INK, multialignment="center")
+            legend.get_title().set(color=INK, multialignment="center", parse_math=False)
             for text in legend.get_texts():
                 text.set_parse_math(False)
             extent = legend.get_window_extent(renderer)
