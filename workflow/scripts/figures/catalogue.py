@@ -11,16 +11,6 @@ from workflow.scripts.data.status import STATUS
 
 MARKED = ("from-figure", "stand-in")  # whose top counts are not the original's
 
-TABLES = {
-    "errors": "results/errors.csv",
-    "missing": "results/missing.csv",
-    "gaps": "results/gaps.csv",
-    "histograms": "results/histograms.csv",
-    "timing": "results/timing_summary.csv",
-    "scaling": "results/scaling.csv",
-    "winners": "results/winners.csv",
-}
-
 OF_THE_PAPER = ("linf", "l1", "k_relative", "linf_index", "recall")
 CONTRIBUTION_KS = (25, 95)  # the figure of contributions has the k nearest to these
 WITH_LIST = ("joint", "rdp_peel")  # whom the mechanisms without a list of items are compared with
@@ -74,7 +64,7 @@ def figures(plan):
         ),
         "figure-3-time": timing["mechanisms"]
         and Figure(
-            tables("timing"),
+            tables("timing_summary"),
             {
                 "titles": titles(plan, [timing["dataset"]]),
                 "labels": plan.labels(*timing["mechanisms"]),
@@ -250,7 +240,7 @@ def scaling(plan):
 
 def tables(*names):
     """The paths of tables that hold all datasets."""
-    return {name: TABLES[name] for name in names}
+    return {name: f"results/{name}.csv" for name in names}
 
 
 def in_report(name):

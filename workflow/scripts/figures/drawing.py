@@ -125,14 +125,14 @@ def one_dataset(
     return sheet.finish(labels, *said)
 
 
-def time_against_k(timing, *, titles, labels):
+def time_against_k(timing_summary, *, titles, labels):
     """Seconds for one call against k, on the one dataset that was timed."""
-    timing = timing.at(dataset=list(titles))
+    timed = timing_summary.at(dataset=list(titles))
     sheet = Sheet(titles.values(), 1, height=1.9)
-    times_panel(sheet.axes[0], timing, labels, "k")
-    k_axis(sheet.axes[0], timing["k"])
+    times_panel(sheet.axes[0], timed, labels, "k")
+    k_axis(sheet.axes[0], timed["k"])
     published = [name for name in labels if mechanism_style(name).hollow]
-    return sheet.finish(labels, *notes.of_times(timing, labels, published))
+    return sheet.finish(labels, *notes.of_times(timed, labels, published))
 
 
 def scaling_panels(scaling, *, labels):

@@ -9,6 +9,7 @@ import itertools
 import numpy as np
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
 from workflow.scripts.figures import notes
@@ -112,14 +113,19 @@ def winner_maps(winners, *, titles, labels, ks, epsilons, limits):
     for axis, dataset, group in panels:
         winners_map(axis, winners.at(dataset=dataset), group, labels, ks, epsilons, limits)
     seen = {letter for axis in sheet.axes for text in axis.texts for letter in text.get_text()}
-    keys = {}
-    for name, letter in letters_of(labels).items():
-        if letter in seen:
-            keys[name] = f"{letter}  {labels[name]}"
-            color = mechanism_style(name).color
-            sheet.axes[0].plot([], [], "s", color=color, markersize=6, label=keys[name])
+    keys = [
+        swatch(f"{letter}  {labels[name]}", mechanism_style(name).color)
+        for name, letter in letters_of(labels).items()
+        if letter in seen
+    ]
     few = f"{MOST_KS} of the {len(ks)} k; results/winners.csv has all."
-    return sheet.finish(keys, *about_winners(winners, limits), few if len(ks) > MOST_KS else "")
+    said = [*about_winners(winners, limits), few if len(ks) > MOST_KS else ""]
+    return sheet.finish({}, *said, handles=keys)
+
+
+def swatch(label, color, marker="s", size=6):
+    """An entry of the legend of a map."""
+    return Line2D([], [], linestyle="", marker=marker, color=color, markersize=size, label=label)
 
 
 def winners_map(axis, winners, group, labels, ks, epsilons, limits):
@@ -191,17 +197,14 @@ def epsilon_needed(errors, *, titles, groups, ks, epsilons, limits):
     for axis, dataset, metric in panels:
         rows = errors.at(dataset=dataset, metric=metric, mechanism=list(labels))
         hatched |= needed_panel(axis, rows, PERFECT[metric], ks, groups, epsilons)
-    keys = {epsilon: f"\u03b5 = {epsilon:g}" for epsilon in epsilons}
-    for epsilon, color in scale(epsilons).items():
-        sheet.axes[0].plot([], [], "s", color=color, markersize=6, label=keys[epsilon])
-    keys["never"] = f"not at \u03b5 \u2264 {max(epsilons):g}"
-    sheet.axes[0].plot([], [], "x", color="#888888", markersize=4, label=keys["never"])
+    keys = [swatch(f"\u03b5 = {epsilon:g}", color) for epsilon, color in scale(epsilons).items()]
+    keys.append(swatch(f"not at \u03b5 \u2264 {max(epsilons):g}", "#888888", "x", 4))
     said = [f"Smallest of the {len(epsilons)} \u03b5 at which the median trial is perfect."]
     if hatched:
         said.append("Hatched: not run; on a colour, not run at some smaller \u03b5.")
     if all(groups.values()):
         said.append("Above the line: \u03b5-DP; below: (\u03b5, \u03b4)-DP.")
-    return sheet.finish(keys, " ".join(said), *notes.of_limits(limits))
+    return sheet.finish({}, " ".join(said), *notes.of_limits(limits), handles=keys)
 
 
 def needed_panel(axis, rows, perfect, ks, groups, epsilons):

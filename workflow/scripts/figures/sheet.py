@@ -48,23 +48,25 @@ class Sheet:
         self.headline = textwrap.wrap(headline, int(self.width / 0.09))
         self.heads = list(heads)
 
-    def finish(self, labels, *note):
+    def finish(self, labels, *note, handles=()):
         """Put the legend where there is room, all else in its place, and return the figure.
 
-        The legend has the mechanisms of `labels` that were drawn and, above them, the lines of a
-        note on what the figure shows; empty ones are left out. It stands in the places that the
-        panels leave free, if it fits, or below them.
+        The legend has the mechanisms of `labels` that were drawn, or `handles`, and above them the
+        lines of a note on what the figure shows; empty ones are left out. It stands in the places
+        that the panels leave free, if it fits, or below them.
         """
+        drawn = {line.get_label(): line for axis in self.axes for line in axis.lines}
+        handles = [*handles, *(drawn[label] for label in labels.values() if label in drawn)]
         note = [line for line in note if line]
-        if not labels and not note:
+        if not handles and not note:
             self._arrange()
             return self.figure
         free = -len(self.axes) % self.columns * self.width / self.columns
-        legend, inches = self._legend(labels, note, free - 0.2 if free else self.width)
+        legend, inches = self._legend(handles, note, free - 0.2 if free else self.width)
         beside = free and inches <= self.height + BELOW
         if free and not beside:
             legend.remove()
-            legend, inches = self._legend(labels, note, self.width)
+            legend, inches = self._legend(handles, note, self.width)
         top = self._arrange(0 if beside else inches)
         if beside:
             place = Bbox.from_extents(1 - free / self.width, 0, 1, top)
@@ -105,10 +107,8 @@ class Sheet:
             bottom -= under
         return top / height
 
-    def _legend(self, labels, note, width):
+    def _legend(self, handles, note, width):
         """A legend at the foot of the figure, in as few rows as `width` allows, and its height."""
-        drawn = {line.get_label(): line for axis in self.axes for line in axis.lines}
-        handles = [drawn[label] for label in labels.values() if label in drawn]
         letters = int(width / NOTE_LETTER)
         note = "\n".join(textwrap.fill(line, letters) for line in note)
         renderer = self.figure.canvas.get_renderer()

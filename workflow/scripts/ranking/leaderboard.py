@@ -7,18 +7,10 @@ output: `sequence`, for mechanisms that return an order; `set`, for all, since a
     too. Errors that depend on the order exist in the first group only. Mechanisms that may return
     fewer than k items are ranked apart, as `partial sequence` and `partial set`.
 
-Errors are compared by the median over trials. Recall is compared by the number of items missed,
-k (1 - recall), so that less is better everywhere.
-
-A cell is won by the mechanism with the smallest median; equal medians win together. The win is
-sure if a rank test tells the winner from all others; else it is a tie with those it does not
-tell it from. Regret is how many times larger an error is than the best one in its group, medians
-padded by 1 as in the figures: the geometric mean over cells. Intervals hold 95 % of the values
-when the trials of every cell are drawn again with replacement. That adds noise, under which the
-best of a group gains and everybody else loses a little: a value may lie outside.
-
-A mechanism is ranked among those that were run in the same cell, and its means are over the
-cells in which it was run.
+Errors are compared by the median over trials, recall by the number of items missed, k (1 - recall),
+so that less is better everywhere. A mechanism is ranked among those that were run in the same cell,
+and its means are over the cells in which it was run. WORDS of pages.py says what a win, a tie,
+regret and an interval are.
 """
 
 import itertools
@@ -34,12 +26,8 @@ from workflow.scripts.trials.cells import generator
 
 EVERY_METRIC = ("linf", "l1", "k_relative", "recall")
 OF_SETS = ("k_relative", "recall")
-METRICS = {
-    "sequence": EVERY_METRIC,
-    "set": OF_SETS,
-    "partial sequence": EVERY_METRIC,
-    "partial set": OF_SETS,
-}
+METRICS = {"sequence": EVERY_METRIC, "set": OF_SETS}
+METRICS |= {f"partial {output}": metrics for output, metrics in METRICS.items()}
 ALL = "(all)"  # the group of all datasets together; no dataset can be called that
 GROUP = ["dataset", "guarantee", "output", "metric"]
 LEVEL = 0.05  # of the rank tests of a cell, all together
