@@ -16,7 +16,7 @@ from tools import ROOT, program, show
 from workflow.scripts.common import InputError
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.config.reading import read_yaml
-from workflow.scripts.ranking.leaderboard import WINNERS, Mechanism, read_trials, winners
+from workflow.scripts.ranking.leaderboard import WINNERS, read_trials, winners
 from workflow.scripts.ranking.pages import GUARANTEES, OUTPUTS, SUMMARY, with_intervals
 from workflow.scripts.results.tables import CELL
 
@@ -162,7 +162,7 @@ def without_list(trials, plan, pairs=UNBOUNDED):
     among = {}
     for output, names in pairs.items():
         some = trials[trials["mechanism"].isin(names) & trials["epsilon"].isin(epsilons(plan))]
-        won = winners(some, dict.fromkeys(names, Mechanism("approx", output)))
+        won = winners(some, dict.fromkeys(names, {"guarantee": "approx", "output": output}))
         among |= among_the_best(pd.DataFrame(won, columns=WINNERS), "approx")
 
     def ranges(dataset, output, epsilon):

@@ -118,7 +118,7 @@ def test_a_mechanism_that_is_far_off_is_switched_off_at_first(tmp_path):
 
 
 def test_axes_need_no_tex():
-    names = [plain_axis(metric) for metric in METRICS]
+    names = [plain_axis(metric.axis) for metric in METRICS.values()]
     assert "ℓ∞ error" in names
     assert not re.search(r"[\\$^_{}]", "".join(names))
 
@@ -126,7 +126,7 @@ def test_axes_need_no_tex():
 def test_a_table_without_anything_to_show_is_an_error(tmp_path):
     path = write_table(tmp_path / "errors.csv", [("games", "hidden", 1, 5, "linf", 1, 2, 3, 50)])
     with pytest.raises(InputError, match="no row of a mechanism and a dataset that are shown"):
-        write_explorer(path, tmp_path / "explorer.html", LABELS, TITLES)
+        write_explorer(path, tmp_path / "explorer.html", LABELS, TITLES, KINDS)
     assert not (tmp_path / "explorer.html").exists()
 
 
@@ -161,7 +161,7 @@ def test_the_page_refers_to_no_other_file(page):
 
 def test_the_same_table_gives_the_same_page(page, table):
     again = table.with_name("again.html")
-    write_explorer(table, again, {"joint": "J"}, TITLES)
+    write_explorer(table, again, {"joint": "J"}, TITLES, KINDS)
     assert again.read_bytes() != page.read_bytes()
     write_explorer(table, again, LABELS, TITLES, KINDS)
     assert again.read_bytes() == page.read_bytes()

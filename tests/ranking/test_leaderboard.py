@@ -15,7 +15,6 @@ from workflow.scripts.ranking.leaderboard import (
     ALL,
     LEADERBOARD,
     WINNERS,
-    Mechanism,
     leaderboard,
     read_trials,
     winners,
@@ -25,8 +24,8 @@ from workflow.scripts.ranking.leaderboard import (
 from workflow.scripts.ranking.pages import leaderboard_page, write_page
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-PURE, APPROX = Mechanism("pure", "sequence"), Mechanism("approx", "sequence")
-SET = Mechanism("pure", "set")
+PURE = {"guarantee": "pure", "output": "sequence"}
+APPROX, SET = PURE | {"guarantee": "approx"}, PURE | {"output": "set"}
 
 
 def trials(dataset="toy", **values):
@@ -199,10 +198,9 @@ def files(tmp_path):
     both.loc[both["mechanism"] == "s", ["linf", "l1"]] = np.nan
     both.to_csv(tmp_path / "trials.csv", index=False)
     about = {"a": PURE, "b": PURE, "s": SET, "c": APPROX}
-    given = {name: m._asdict() for name, m in about.items()}
-    write_winners(tmp_path / "trials.csv", given, tmp_path / "winners.csv")
+    write_winners(tmp_path / "trials.csv", about, tmp_path / "winners.csv")
     write_leaderboard(
-        tmp_path / "trials.csv", tmp_path / "winners.csv", given, 1, tmp_path / "leaderboard.csv"
+        tmp_path / "trials.csv", tmp_path / "winners.csv", about, 1, tmp_path / "leaderboard.csv"
     )
     return tmp_path, both, about
 

@@ -11,7 +11,7 @@ A process takes as long to start as a figure takes to draw, so figures that wait
 tables share one.
 """
 
-TIMED = [name for name in FIGURES if "timing" in FIGURES[name].tables]
+TIMED = [name for name in FIGURES if "timing_summary" in FIGURES[name].tables]
 PAGES = [name for name in FIGURES if name.startswith("datasets/")]
 REST = [name for name in FIGURES if name not in TIMED + PAGES]
 

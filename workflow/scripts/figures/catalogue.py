@@ -11,16 +11,7 @@ from workflow.scripts.data.describe import STATUS
 
 MARKED = ("from-figure", "stand-in")  # whose top counts are not the original's
 
-TABLES = {
-    "errors": "results/errors.csv",
-    "missing": "results/missing.csv",
-    "gaps": "results/gaps.csv",
-    "histograms": "results/histograms.csv",
-    "timing": "results/timing_summary.csv",
-    "scaling": "results/scaling.csv",
-    "winners": "results/winners.csv",
-}
-
+OF_THE_PAPER = ("linf", "l1", "k_relative", "linf_index", "recall")
 CONTRIBUTION_KS = (25, 95)  # the figure of contributions has the k nearest to these
 WITH_LIST = ("joint", "rdp_peel")  # whom the mechanisms without a list of items are compared with
 
@@ -42,86 +33,77 @@ class Figure(NamedTuple):
 def figures(plan):
     """{name: Figure} of all that the default run draws, without what this config cannot fill."""
     settings, ks, timing = plan["figures"], plan["ks"], plan["timing"]
-    ranked = plan.ranked()
+    every, ranked, large = plan.dataset_names, plan.ranked(), settings["epsilon_figure_k"]
     # What may hold fewer than k items is compared in a figure of its own.
     complete = [name for name in ranked if not ranked[name]["output"].startswith("partial")]
     everyone = complete or list(ranked)
     main = [name for name in everyone if name not in settings["appendix_mechanisms"]] or everyone
-    pair = [name for name in ("joint", "pnf_joint") if name in everyone]
-    rivals = [name for name in main if name not in pair]
     # PNF-Joint has a figure of its own, as in the paper.
     baselines = [name for name in everyone if name != "pnf_joint"] or everyone
+    pair = [name for name in ("joint", "pnf_joint") if name in everyone]
+    rivals = [name for name in main if name not in pair]
     small = [k for k in ks if k <= settings["pnf_joint_max_k"]]
     runs = (
         f"{plan['trials']} trials for each k, epsilon = {plan.epsilon_texts[0]}, "
         f"delta = {plan['delta']:g} for the approximate mechanisms, {plan['neighbors']} "
         f"neighbours, seed {plan['seed']}. Line: median; band: quartiles; logarithmic axis"
     )
-    errors, every = tables("errors", "missing"), plan.dataset_names
-
-    def shown(names, *datasets, ks=ks):
-        unresolved = known(plan, "resolution", datasets)
-        first = {"epsilon": float(plan.epsilon_texts[0]), "ks": ks, "unresolved": unresolved}
-        return {"titles": titles(plan, datasets)} | lines_of(plan, names) | first
-
+    errors = tables("errors", "missing")
     entries = {
         "figure-1-gaps-and-errors": Figure(
             tables("errors", "missing", "gaps"),
-            shown(main, *every),
+            _errors(plan, main, every, ["linf", "l1"]),
             "Gaps between the largest counts, l-infinity and l1 error of each dataset. "
-            f"{runs}, values padded by 1. Shaded: differences smaller than what the counts were "
-            "read to.",
+            f"{runs}, values padded by 1. Shaded: differences too small to be known.",
         ),
         "figure-2-linf-index": settings["index_datasets"]
         and Figure(
             errors,
-            shown(main, *settings["index_datasets"]) | {"metric": "linf_index"},
+            _errors(plan, main, settings["index_datasets"], ["linf_index"], unresolved={}),
             f"Place of the largest error in the sequence, 1 where there is none. {runs}.",
         ),
         "figure-3-time": timing["mechanisms"]
         and Figure(
-            tables("timing"),
+            tables("timing_summary"),
             {
                 "titles": titles(plan, [timing["dataset"]]),
                 "labels": plan.labels(*timing["mechanisms"]),
             },
-            "Seconds for one call of select, which sorts the counts, prepares and draws, "
-            f"alone on the machine; up to {timing['trials']} calls for each k, fewer where one "
-            "takes seconds. Open markers: the published algorithms, in vectorised NumPy and not "
-            "in the published Python. Filled markers: the samplers of this project for the same "
-            "distributions, in the same colours.",
+            "Seconds for one call of select, which sorts the counts, prepares and draws, with "
+            f"nothing else running; up to {timing['trials']} calls for each k, fewer where one "
+            "takes seconds. Open markers: the published algorithms, rewritten in vectorised "
+            "NumPy. Filled markers: the samplers of this project for the same distributions, in "
+            "the same colours.",
         ),
         "figure-4-histograms": Figure(
             tables("histograms"),
-            {"titles": titles(plan, every), "modelled": known(plan, "modelled_below", every)},
+            {"titles": titles(plan, every), "modelled": _known(plan, "modelled_below", every)},
             "How many items have which count. Hatched: counts that are modelled, not counted.",
         ),
         "figure-5-k-relative": Figure(
             errors,
-            shown(main, *every) | {"metric": "k_relative"},
+            _errors(plan, main, every, ["k_relative"]),
             f"k-relative error. {runs}, values padded by 1.",
         ),
         "figure-6-all-mechanisms": Figure(
             errors,
-            shown(baselines, settings["all_mechanisms_dataset"]),
+            _errors(plan, baselines, [settings["all_mechanisms_dataset"]], OF_THE_PAPER[:3]),
             "The three errors of the paper, with Laplace and Gamma as further baselines, on one "
             f"dataset. {runs}, values padded by 1.",
         ),
         "figure-7-pnf-joint": (len(pair) == 2 and small)
         and Figure(
             errors,
-            shown([*pair, *rivals], *every, ks=small) | {"metric": "linf"},
+            _errors(plan, [*pair, *rivals], every, ["linf"], ks=small),
             "l-infinity error of Joint and of its permute-and-flip form, for small k. "
             f"{runs}, values padded by 1.",
         ),
-        "error-against-epsilon": len(plan.epsilon_texts) > 1
+        "error-against-epsilon": len(plan["epsilons"]) > 1
         and Figure(
             errors,
-            {"titles": titles(plan, every)}
-            | lines_of(plan, everyone)
-            | {"k": settings["epsilon_figure_k"]},
-            f"Error against epsilon at k = {settings['epsilon_figure_k']}; "
-            f"{plan['trials']} trials, seed {plan['seed']}.",
+            _errors(plan, everyone, every, ["linf", "l1"], ks=[large], unresolved={})
+            | {"x": "epsilon", "epsilons": plan["epsilons"]},
+            f"Error against epsilon at k = {large}; {plan['trials']} trials, seed {plan['seed']}.",
         ),
     }
     if plan["leaderboard"]:
@@ -135,47 +117,32 @@ def figures(plan):
                 "facts": f"data/counts/{name}.json",
             }
             | ({"winners": f"results/winners/{name}.csv"} if plan["leaderboard"] else {}),
-            shown(everyone, name)
-            | {"modelled": known(plan, "modelled_below", [name])}
+            _errors(plan, everyone, [name], OF_THE_PAPER)
+            | {"modelled": _known(plan, "modelled_below", [name])}
             | (_maps(plan, everyone) if plan["leaderboard"] else {}),
             f"All about one dataset. {runs} except for recall, errors padded by 1. Hatched or "
-            "shaded: what is modelled, or smaller than what the counts were read to.",
+            "shaded: what is modelled, or too small to be known.",
         )
     return {name: entry for name, entry in entries.items() if entry}
 
 
 def _of_the_field(plan, names):
     """The figures that compare all mechanisms at all epsilons."""
-    ks, epsilons, first = plan["ks"], plan["epsilons"], plan["epsilons"][0]
-    about = plan.ranked()
+    ks, every, first = plan["ks"], plan.dataset_names, plan["epsilons"][0]
+    about, epsilons = plan.ranked(), list(dict.fromkeys([first, min(plan["epsilons"])]))
     groups = {
         guarantee: plan.labels(*(name for name in names if about[name]["guarantee"] == guarantee))
         for guarantee in ("pure", "approx")
     }
-    on = {"titles": titles(plan, plan.dataset_names)}
+    on = {"titles": titles(plan, every)}
     rivals = on | {"groups": groups, "delta": plan["delta"], "epsilon": first}
     pair = [name for name in ("joint", "pair") if name in plan["mechanisms"]]
     bounded = {name: pairs for name, pairs in plan.bounded().items() if name in names}
     unlisted = [n for n in about if not mechanisms.get(plan.variant(n)[0]).needs_domain]
+    nearest = sorted({min(ks, key=lambda k: abs(k - near)) for near in CONTRIBUTION_KS})
     listed = [name for name in WITH_LIST if name in names]
     runs = f"{plan['trials']} trials, delta = {plan['delta']:g}, seed {plan['seed']}"
     errors = tables("errors", "missing")
-
-    def against_k(names, columns):
-        return on | lines_of(plan, names) | {"ks": ks, "columns": columns}
-
-    def without_list(epsilon):
-        return unlisted and Figure(
-            errors,
-            against_k(
-                [*unlisted, *listed],
-                [[metric, epsilon] for metric in ("returned", "recall", "linf")],
-            ),
-            "Mechanisms that need no list of items, beside Joint and RDP-Peel, which need one: "
-            f"items returned, share of the top k missed and l-infinity error at epsilon = "
-            f"{epsilon:g}; {runs}.",
-        )
-
     entries = {
         "rivals": Figure(
             errors,
@@ -199,7 +166,7 @@ def _of_the_field(plan, names):
         "contributions": bounded
         and Figure(
             tables("errors"),
-            rivals | {"ks": _near(CONTRIBUTION_KS, ks), "bounded": bounded},
+            rivals | {"ks": nearest, "bounded": bounded},
             "Error against the number c of items that a user contributes to, for the "
             f"mechanisms that can use it, at epsilon = {first:g}; level lines: the best of the "
             f"others; {runs}.",
@@ -207,31 +174,59 @@ def _of_the_field(plan, names):
         "joint-and-pair": len(pair) == 2
         and Figure(
             errors,
-            against_k(pair, [["linf", e] for e in dict.fromkeys([first, min(epsilons)])]),
+            _errors(plan, pair, every, ["linf"], epsilons=epsilons, unresolved={}),
             "l-infinity error of the exponential mechanism with the paper's loss, Joint, "
             f"and with the true distance, Pair; {runs}. Gaps: Pair is not available there.",
         ),
-        "no-list": without_list(first),
     }
-    if min(epsilons) < first:
-        entries["no-list-small-epsilon"] = without_list(min(epsilons))
+    names = "no-list", "no-list-small-epsilon"
+    for name, epsilon in zip(names, epsilons, strict=False) if unlisted else ():
+        shown = _errors(plan, unlisted + listed, every, ["returned", "missed", "linf"])
+        entries[name] = Figure(
+            errors,
+            shown | {"epsilons": [epsilon], "unresolved": {}},
+            "Mechanisms that need no list of items, compared with Joint and RDP-Peel, which need "
+            "one: items returned, share of the top k missed and l-infinity error at epsilon = "
+            f"{epsilon:g}; {runs}.",
+        )
     return entries
+
+
+def _errors(plan, names, datasets, metrics, **changes):
+    """What a figure of errors shows, at the first epsilon and at all k unless changed."""
+    about, labels = plan.about_mechanisms(), plan.labels(*names)
+    weaker = [name for name in names if about[name]["guarantee"] == "approx"]
+    return {
+        "titles": titles(plan, datasets),
+        "labels": labels | {name: f"{labels[name]} (approximate)" for name in weaker},
+        "delta": plan["delta"] if weaker else 0,
+        "metrics": metrics,
+        "epsilons": plan["epsilons"][:1],
+        "ks": plan["ks"],
+        "unresolved": _known(plan, "resolution", datasets),
+    } | changes
 
 
 def _maps(plan, names):
     """The epsilons of a map, and which mechanisms were run at some of them only."""
-    runs = {plan.labels(name)[name]: plan.epsilons_of(name) for name in names}
     limits = {
-        label: [float(epsilon) for epsilon in some]
-        for label, some in runs.items()
-        if some != plan.epsilon_texts
+        label: list(map(float, plan.epsilons_of(name)))
+        for name, label in plan.labels(*names).items()
+        if plan.epsilons_of(name) != plan.epsilon_texts
     }
     return {"epsilons": plan["epsilons"], "limits": limits}
 
 
-def _near(wanted, ks):
-    """The k nearest to those wanted."""
-    return list(dict.fromkeys(min(ks, key=lambda k: abs(k - each)) for each in wanted))
+def _known(plan, key, datasets):
+    """{dataset: number} of what the config says about how far its counts are known."""
+    about = plan.about()
+    return {name: about[name][key] for name in datasets if about[name].get(key)}
+
+
+def titles(plan, datasets):
+    """The name of each dataset in figures, which says where top counts are not the original's."""
+    about, marks = plan.about(), {status: f" ({STATUS[status]})" for status in MARKED}
+    return {name: about[name]["title"] + marks.get(about[name]["status"], "") for name in datasets}
 
 
 def scaling(plan):
@@ -241,6 +236,11 @@ def scaling(plan):
         {"labels": plan.labels(*plan["scaling"]["mechanisms"])},
         "Seconds for one call of select on generated counts.",
     )
+
+
+def tables(*names):
+    """The paths of tables that hold all datasets."""
+    return {name: f"results/{name}.csv" for name in names}
 
 
 def in_report(name):
@@ -261,29 +261,3 @@ def entries(figures, *names):
 def files_of(figures, *names):
     """The tables that these figures are drawn from, each once."""
     return sorted({path for name in names for path in figures[name].tables.values()})
-
-
-def tables(*names):
-    """The paths of tables that hold all datasets."""
-    return {name: TABLES[name] for name in names}
-
-
-def titles(plan, datasets):
-    """The name of each dataset in figures, which says where top counts are not the original's."""
-    about = {name: plan.about()[name] for name in datasets}
-    marks = {status: f" ({STATUS[status]})" for status in MARKED}
-    return {name: each["title"] + marks.get(each["status"], "") for name, each in about.items()}
-
-
-def known(plan, key, datasets):
-    """{dataset: number} of what the config says about how far its counts are known."""
-    return {name: plan.about()[name][key] for name in datasets if plan.about()[name].get(key)}
-
-
-def lines_of(plan, names):
-    """The labels of mechanisms in figures of errors, and delta where one of them needs it."""
-    about = plan.about_mechanisms()
-    weaker = [name for name in names if about[name]["guarantee"] == "approx"]
-    labels = plan.labels(*names)
-    labels |= {name: f"{labels[name]} (approximate)" for name in weaker}
-    return {"labels": labels, "delta": plan["delta"] if weaker else 0}

@@ -38,6 +38,10 @@ class Table(dict):
         """The chosen rows: a mask, or row numbers in the wanted order."""
         return Table((name, column[chosen]) for name, column in self.items())
 
+    def rows(self, *columns):
+        """The rows as tuples of the values of some columns."""
+        return zip(*(self[column].tolist() for column in columns), strict=True)
+
     def at(self, **values):
         """The rows in which each named column has the given value, or one of the given list."""
         chosen = np.ones(self.size, dtype=bool)

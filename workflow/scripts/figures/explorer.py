@@ -24,7 +24,7 @@ FAR_OFF = 100  # times the smallest error, on the geometric mean: not shown at f
 NOTES = {"approx": "(ε, δ)", "set": "set"}  # what must be known before lines are compared
 
 
-def write_explorer(errors_csv, out_html, labels, titles, kinds=None):
+def write_explorer(errors_csv, out_html, labels, titles, kinds):
     """Write the page of a table of errors; the same table gives the same bytes.
 
     labels: {mechanism: label}, in the order of the legend; others are left out
@@ -37,8 +37,8 @@ def write_explorer(errors_csv, out_html, labels, titles, kinds=None):
             f"{errors_csv} has no row of a mechanism and a dataset that are shown; list one of its "
             "mechanisms under `mechanisms` and not under `hidden_mechanisms`"
         )
-    content = page_data(errors, labels, titles, kinds or {})
-    # Neither can the data end the script in which it stands, nor begin another.
+    content = page_data(errors, labels, titles, kinds)
+    # The data can neither end the script in which it stands, nor begin another.
     text = json.dumps(content, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
     with written(out_html) as file:
         file.write(PAGE.read_text(encoding="utf-8").replace("DATA", text, 1))
@@ -52,55 +52,57 @@ def read_errors(path, labels, titles):
 
 def page_data(errors, labels, titles, kinds):
     """What the script of the page draws from, without what no row has."""
-    there = {column: set(errors[column]) for column in ("dataset", "mechanism", "metric")}
+    used = {column: set(errors[column]) for column in ("dataset", "mechanism", "metric")}
     hidden = far_off(errors)
     return {
         "datasets": [
             {"name": name, "title": title, "figure": f"../figures/datasets/{name}.png"}
             for name, title in titles.items()
-            if name in there["dataset"]
+            if name in used["dataset"]
         ],
-        "metrics": [_metric(name) for name in METRICS if name in there["metric"]],
+        "metrics": [
+            {
+                "name": name,
+                "title": metric.title,
+                "axis": plain_axis(metric.axis),
+                "about": metric.about,
+                # Drawn linearly from 0, or on a logarithmic axis, which has a 0 if lifted by 1.
+                "lift": int(metric.padded),
+                "linear": not metric.padded and name != "linf_index",
+            }
+            for name, metric in METRICS.items()
+            if name in used["metric"]
+        ],
         "mechanisms": [
-            _mechanism(name, label, kinds.get(name, {}), name not in hidden)
+            {
+                "name": name,
+                "label": label,
+                "note": ", ".join(NOTES[word] for word in kinds[name].values() if word in NOTES),
+                **look(name),
+                "on": name not in hidden,
+            }
             for name, label in labels.items()
-            if name in there["mechanism"]
+            if name in used["mechanism"]
         ],
         "epsilon": float(errors["epsilon"].iloc[0]),
         "cells": as_csv(errors),
     }
 
 
-def _metric(name):
-    """How a metric is drawn: linearly from 0, or on a logarithmic axis, with 0 on it if padded."""
-    metric = METRICS[name]
-    return {
-        "name": name,
-        "title": metric.title,
-        "axis": plain_axis(name),
-        "about": metric.about,
-        "lift": int(metric.padded),
-        "linear": not metric.padded and name != "linf_index",
-    }
-
-
-def plain_axis(metric):
-    """The label of a metric's axis without TeX; the page shows errors as they are, not plus 1."""
-    text = METRICS[metric].axis.replace("$", "").removesuffix(" + 1")
+def plain_axis(text):
+    """The label of an axis without TeX; the page shows errors as they are, not plus 1."""
+    text = text.replace("$", "").removesuffix(" + 1")
     return text.replace(r"\ell_\infty", "ℓ∞").replace(r"\ell_1", "ℓ₁")
 
 
-def _mechanism(name, label, kind, on):
+def look(name):
+    """The style of a mechanism in the words of the page."""
     style = mechanism_style(name)
     dashes = [] if style.dashes == "-" else style.dashes[1]
     return {
-        "name": name,
-        "label": label,
-        "note": ", ".join(NOTES[word] for word in kind.values() if word in NOTES),
         "color": style.color,
         "dashes": " ".join(f"{part * LINE_WIDTH:g}" for part in dashes),
         "marker": style.marker if isinstance(style.marker, str) else "o",
-        "on": on,
     }
 
 

@@ -2,12 +2,10 @@
 
 import re
 
-import numpy as np
-
-from workflow.scripts.figures.panels import power_of_ten
+from workflow.scripts.figures.panels import powers
 
 _PLACE = re.compile(r" at k = \d+ and epsilon = [\d.e-]+")  # in a reason; the note says where
-IN_WORDS = {2: "two", 3: "three", 4: "four"}
+SYMBOL = {"k": "k", "epsilon": "\u03b5"}
 MOST = 4  # statements about what is missing; results/missing.csv has them all
 
 
@@ -20,69 +18,44 @@ def of_samples(rows, unit="trials", column="trials"):
     return f"Line: median of {number} {unit}. Band: quartiles."
 
 
-def of_errors(errors, missing, titles, labels, epsilon, delta, unresolved=()):
-    """What the lines of a figure show at one epsilon, and where they are broken."""
-    return "\n".join(
-        [
-            f"{of_samples(errors)} {of_privacy(epsilon, delta)}",
-            *of_unresolved(titles, unresolved),
-            *of_missing(errors, missing, titles, labels),
-        ]
-    )
+def of_errors(errors, missing, titles, labels, delta, unresolved, **fixed):
+    """What the lines of a figure show, how far counts are known, and where lines are broken.
 
-
-def of_privacy(epsilon, delta):
-    """The privacy parameters; delta is 0 where no mechanism is approximate."""
-    return f"\u03b5 = {epsilon:g}. {of_delta(delta)}"
-
-
-def of_delta(delta):
-    return f"Approximate: (\u03b5, \u03b4)-DP with \u03b4 = {power(delta)}." if delta else ""
-
-
-def power(value):
-    """A small number for people: 10\u207b\u2076, 2.5 \u00b7 10\u207b\u2077, 0.01."""
-    digits, _, exponent = f"{value:.15g}".partition("e")
-    if not exponent:
-        return digits
-    return ("" if digits == "1" else f"{digits} \u00b7 ") + power_of_ten(int(exponent))
-
-
-def of_unresolved(titles, unresolved):
-    """How far counts were read, where that is not exactly."""
-    for dataset, width in dict(unresolved).items():
-        yield _plain(
-            f"Shaded: {titles[dataset]} to within {width} only, so smaller differences were drawn, "
-            "not read."
-        )
+    fixed: {"epsilon": [...]} of panels against k, {"k": [...]} of those against epsilon.
+    delta is 0 where no mechanism is approximate.
+    """
+    ((column, values),) = fixed.items()
+    x = "k" if column == "epsilon" else "epsilon"
+    places = [f"{SYMBOL[column]} = {value:g}" for value in values]
+    first = [of_samples(errors.at(**fixed)), f"{places[0]}." if len(places) == 1 else ""]
+    if delta:
+        first.append(f"Approximate: (\u03b5, \u03b4)-DP with \u03b4 = {powers(delta)}.")
+    broken = []
+    for value, place in zip(values, places, strict=True):
+        tables = (table.at(**{column: value}) for table in (errors, missing))
+        said = of_missing(*tables, titles, labels, x)
+        broken += [f"At {place}, {words}" if len(places) > 1 else words for words in said]
+    if len(broken) > MOST:
+        broken[MOST:] = [f"and {len(broken) - MOST} more: results/missing.csv"]
+    shaded = [
+        f"Shaded: counts of {titles[dataset]} are known to within {width} only; smaller "
+        "differences are modelled, not read."
+        for dataset, width in unresolved.items()
+    ]
+    return [" ".join(filter(None, first)), *shaded, *broken]
 
 
 def of_modelled(titles, modelled):
     """Which counts are modelled."""
     where = [f"{titles[dataset]} below {below:,}" for dataset, below in modelled.items()]
-    return _plain(f"Hatched: modelled, not counted: {', '.join(where)}.") if where else ""
-
-
-def of_winners(winners, limits):
-    """How to read maps of winners."""
-    yield (
-        "Letter on colour: smallest median error (sequences: \u2113\u221e; sets: items missed), "
-        "significantly so by a rank test. White: a tie; of two, if it has their letters."
-    )
-    groups, sizes = (
-        set(zip(*(winners[name].tolist() for name in names), strict=True))
-        for names in (("guarantee", "output"), ("guarantee", "output", "compared"))
-    )
-    if len(sizes) > len(groups):
-        yield "Not every mechanism was run in every cell (results/missing.csv)."
-    yield from of_limits(limits, " (*)")
+    return f"Hatched (modelled, not counted): {', '.join(where)}." if where else ""
 
 
 def of_limits(limits, mark=""):
     """Which mechanisms were run at some epsilons only."""
     for label, some in limits.items():
         where = " and ".join(f"{epsilon:g}" for epsilon in some)
-        yield _plain(f"{label} was run at \u03b5 = {where} only{mark}.")
+        yield f"{label} was run at \u03b5 = {where} only{mark}."
 
 
 def of_approximate(groups, shown, delta):
@@ -90,12 +63,8 @@ def of_approximate(groups, shown, delta):
     weaker = [label for name, label in groups["approx"].items() if name in shown]
     if not weaker:
         return ""
-    verb = "is" if len(weaker) == 1 else "are"
-    others = "; the others: \u03b5-DP" if len(weaker) < len(shown) else ""
-    return _plain(
-        f"{', '.join(weaker)} {verb} approximate: (\u03b5, \u03b4)-DP with \u03b4 = {power(delta)}"
-        f"{others}."
-    )
+    others = " The others: \u03b5-DP." if len(weaker) < len(shown) else ""
+    return f"(\u03b5, \u03b4)-DP with \u03b4 = {powers(delta)}: {', '.join(weaker)}.{others}"
 
 
 def of_times(timing, labels, published):
@@ -103,57 +72,41 @@ def of_times(timing, labels, published):
     first = f"{of_samples(timing, 'calls')} \u03b5 = {timing['epsilon'][0]:g}."
     if timing["trials"].min() < timing["trials"].max():
         first += " Slow calls were timed less often."
-    said = [first]
+    yield first
     if published:
-        said.append("Open markers: the published algorithms in NumPy, not the published code.")
+        yield "Open markers: the published algorithms in NumPy, not the published code."
     ks = {name: timing.at(mechanism=name).size for name in labels}
     most = max(ks.values())
     for number in sorted({*ks.values()} - {0, most}):
         names = [name for name in labels if ks[name] == number]
         who = ", ".join(labels[name] for name in names)
-        if names == published and len(names) > 1:
-            who = f"The {IN_WORDS.get(len(names), len(names))} published algorithms"
-        was = "was" if len(names) == 1 else "were"
-        said.append(_plain(f"{who} {was} timed at {number} of the {most} k."))
-    return "\n".join(said)
+        if names == published:
+            who = "the published algorithms"
+        yield f"Timed at {number} of the {most} k only: {who}."
 
 
-def of_missing(errors, missing, titles, labels, x="k"):
+def of_missing(errors, missing, titles, labels, x):
     """Sentences on the cells that have no results: which, and the reason."""
-    missing = missing.at(dataset=list(titles), mechanism=list(labels))
-    missing["reason"] = np.array([_PLACE.sub("", reason) for reason in missing["reason"]], str)
-    where = {}  # (mechanisms, places, reason): datasets
+    on = {}  # (mechanisms, where, reason): datasets
     for dataset in titles:
-        there = missing.at(dataset=dataset)
-        who = {}  # (places, reason): mechanisms
-        for reason in dict.fromkeys(there["reason"].tolist()):
-            why = there.at(reason=reason)
-            for name in labels:
-                at = tuple(np.unique(why.at(mechanism=name)[x]).tolist())
-                if at:
-                    who.setdefault((at, reason), []).append(name)
-        known = {*errors.at(dataset=dataset)[x].tolist(), *there[x].tolist()}
-        for (at, reason), names in who.items():
-            key = tuple(names), _places(at, known, x), reason
-            where.setdefault(key, []).append(titles[dataset])
-    said = []
-    for (names, places, reason), datasets in where.items():
-        everybody = len(names) == len(labels)
-        which = "" if everybody else ", ".join(labels[name] for name in names) + ": "
-        on = f" on {', '.join(datasets)}" if len(titles) > 1 else ""
-        said.append(_plain(f"{which}{places} left out{on}: {reason}"))
-    rest = [f"and {len(said) - MOST} more: results/missing.csv"] if len(said) > MOST else []
-    return said[:MOST] + rest
+        holes = missing.at(dataset=dataset, mechanism=list(labels))
+        known = {*errors.at(dataset=dataset)[x], *holes[x]} if holes.size else ()
+        cells, who = {}, {}  # (reason, mechanism): where; (reason, where): mechanisms
+        for reason, name, place in holes.rows("reason", "mechanism", x):
+            cells.setdefault((_PLACE.sub("", reason), name), set()).add(place)
+        for (reason, name), places in cells.items():
+            who.setdefault((reason, _places(sorted(places), known, x)), []).append(name)
+        for (reason, where), names in who.items():
+            names = tuple(name for name in labels if name in names)
+            on.setdefault((names, where, reason), []).append(titles[dataset])
+    for (names, where, reason), datasets in on.items():
+        which = "" if len(names) == len(labels) else ", ".join(map(labels.get, names)) + ": "
+        of_which = f" on {', '.join(datasets)}" if len(titles) > 1 else ""
+        yield f"{which}{where} left out{of_which}: {reason}"
 
 
-def _places(at, known, x):
+def _places(places, known, x):
     """`k >= 55`, or all of them, in the order of size."""
-    name = x if x == "k" else "\u03b5"
-    if len(at) > 1 and set(at) == {value for value in known if value >= at[0]}:
-        return f"{name} \u2265 {at[0]:g}"
-    return f"{name} = {', '.join(f'{value:g}' for value in at)}"
-
-
-def _plain(text):
-    """Text without formulas, whatever the user's titles hold."""
-    return text.replace("$", r"\$")
+    if len(places) > 1 and places == sorted(place for place in known if place >= places[0]):
+        return f"{SYMBOL[x]} \u2265 {places[0]:g}"
+    return f"{SYMBOL[x]} = {', '.join(f'{place:g}' for place in places)}"

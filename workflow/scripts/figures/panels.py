@@ -1,10 +1,10 @@
 """The panels of figures: their axes, and what is drawn on them."""
 
 import math
+from itertools import accumulate
 
 import numpy as np
 from matplotlib.ticker import (
-    FixedFormatter,
     FixedLocator,
     LogLocator,
     MaxNLocator,
@@ -49,6 +49,14 @@ def power_of_ten(n):
     return f"10{str(n).translate(RAISED)}"
 
 
+def powers(number, digits=15):
+    """A number such as 2.5e-07 for people: 2.5 \u00b7 10\u207b\u2077."""
+    digits, _, exponent = f"{number:.{digits}g}".partition("e")
+    if not exponent:
+        return digits
+    return ("" if digits == "1" else f"{digits} \u00b7 ") + power_of_ten(int(exponent))
+
+
 def log_axis(axis, values):
     """Make an x or y axis logarithmic around `values`, with a few labelled powers of ten."""
     low, high = log_limits(np.min(values), np.max(values))
@@ -70,30 +78,21 @@ def log_axis_at(axis, values):
         axis.axes.set(**{f"{axis.axis_name}lim": (values[0] / margin, values[-1] * margin)})
     axis.set_major_locator(FixedLocator(values))
     room = (values[-1] / values[0]) ** 0.07
-    shown = []
+    shown = [values[0]]
     for value in values:
-        free = not shown or value >= shown[-1] * room
-        shown += [value] if free else []
+        if value >= shown[-1] * room:
+            shown.append(value)
     axis.set_major_formatter(lambda value, _: f"{value:g}" if value in shown else "")
     axis.set_minor_locator(NullLocator())
 
 
-def share_axis(axis):
-    """A y axis from 0 to 1."""
-    axis.axes.set_ylim(-0.06, 1.06)
-    axis.set_major_locator(FixedLocator([0, 0.25, 0.5, 0.75, 1]))
-    axis.set_major_formatter(FixedFormatter(["0", "", "0.5", "", "1"]))
-
-
-def k_axes(axes, ks):
-    """The same k axis on every panel: whole numbers that begin and end with the data."""
+def k_axis(axis, ks):
+    """An x axis of whole numbers that begins and ends with the data."""
     low, high = min(ks), max(ks)
     margin = max(0.03 * (high - low), 0.5)
-    for axis in axes:
-        axis.set_xlabel("$k$")
-        axis.set_xlim(low - margin, high + margin)
-        several = MaxNLocator(5, integer=True, steps=[1, 2, 5, 10])
-        axis.xaxis.set_major_locator(several if low < high else FixedLocator([low]))
+    axis.set(xlabel="$k$", xlim=(low - margin, high + margin))
+    several = MaxNLocator(5, integer=True, steps=[1, 2, 5, 10])
+    axis.xaxis.set_major_locator(several if low < high else FixedLocator([low]))
 
 
 def lines(axis, rows, labels, x="k", pad=0, missing=None):
@@ -102,36 +101,38 @@ def lines(axis, rows, labels, x="k", pad=0, missing=None):
     `rows` has the columns mechanism, q25, median, q75 and the one that `x` names. A line is
     broken where `missing` has a row of its mechanism. At one k only there are points side by
     side, each with its quartiles as a bar. A panel without data says so instead of staying blank.
+    Returns the quartiles that were drawn.
     """
     rows = rows.at(mechanism=list(labels))
     if not rows.size:
         axis.set_yticks([])
         remark(axis, "no results")
-        return
+        return []
     one_k = x == "k" and np.unique(rows[x]).size == 1
+    band = {"alpha": 0.4, "linewidth": 2} if one_k else {"alpha": 0.18, "linewidth": 0.4}
     longest = np.unique(rows["mechanism"], return_counts=True)[1].max()
     for place, (name, label) in enumerate(labels.items()):
-        own = rows.at(mechanism=name)
-        if not own.size:
+        line = rows.at(mechanism=name)
+        if not line.size:
             continue
         holes = missing.at(mechanism=name)[x] if missing else []
-        at = np.concatenate([own[x], holes])
+        xs = np.concatenate([line[x], holes])
         if one_k:
-            at = at + 0.7 * (place + 0.5) / len(labels) - 0.35
-        order = np.argsort(at)
+            xs = xs + 0.7 * (place + 0.5) / len(labels) - 0.35
+        order = np.argsort(xs)
         low, middle, high = (
-            np.concatenate([own[column] + pad, np.full(len(holes), np.nan)])[order]
+            np.concatenate([line[column] + pad, np.full(len(holes), np.nan)])[order]
             for column in QUARTILES
         )
         every = 1
-        if own.size == longest > MARK_ALL:
+        if line.size == longest > MARK_ALL:
             # Overlapping lines carry their markers at different points.
-            step = min(own.size, max(math.ceil(own.size / MARKERS), len(labels)))
+            step = min(line.size, max(math.ceil(line.size / MARKERS), len(labels)))
             every = (place % step, step)
         style = look(name)
-        band = {"alpha": 0.4, "linewidth": 2} if one_k else {"alpha": 0.18, "linewidth": 0.4}
-        axis.fill_between(at[order], low, high, color=style["color"], **band)
-        axis.plot(at[order], middle, label=label, markevery=every, **style)
+        axis.fill_between(xs[order], low, high, color=style["color"], **band)
+        axis.plot(xs[order], middle, label=label, markevery=every, **style)
+    return np.concatenate([rows["q25"], rows["q75"]]) + pad
 
 
 def remark(axis, words):
@@ -140,7 +141,7 @@ def remark(axis, words):
 
 
 def shaded(axis, high, words=""):
-    """Shade the panel up to a y: what is there is not known."""
+    """Shade the panel up to a y: what lies below it is not known."""
     axis.axhspan(axis.get_ylim()[0], high, zorder=0.5, color=SHADE, linewidth=0)
     place = {"transform": axis.get_yaxis_transform(), "ha": "right", "va": "bottom"}
     axis.text(0.985, high * 1.1, words, fontsize=6.5, color=INK, **place)
@@ -153,20 +154,19 @@ def ends_labelled(axis, labels, inches):
     for line in axis.lines:
         y = line.get_ydata()[~np.isnan(line.get_ydata())]
         if line.get_label() in labels.values() and y.size:
-            ends.append(
-                ((math.log(y[-1]) - low) / (high - low), line.get_label(), line.get_color())
-            )
+            end = (math.log(y[-1]) - low) / (high - low)
+            ends.append((end, line.get_label(), line.get_color()))
+    if not ends:
+        return
     ends.sort()
-    at, step = [end[0] for end in ends], 0.105 / inches
-    for i in range(1, len(at)):  # no label on the one below
-        at[i] = max(at[i], at[i - 1] + step)
-    ceiling = 1.0
-    for i in reversed(range(len(at))):  # and none above the panel
-        at[i] = min(at[i], ceiling)
-        ceiling = at[i] - step
-    for y, (end, label, color) in zip(at, ends, strict=True):
+    step = 0.105 / inches
+    # No label on the one below it, and none above the panel.
+    heights = list(accumulate((end[0] for end in ends), lambda below, y: max(y, below + step)))
+    heights[-1] = min(heights[-1], 1.0)
+    heights = list(accumulate(reversed(heights), lambda above, y: min(y, above - step)))
+    for height, (end, label, color) in zip(reversed(heights), ends, strict=True):
         line = {"arrowstyle": "-", "color": color, "linewidth": 0.5, "shrinkA": 0, "shrinkB": 0}
-        places = {"xy": (1, end), "xytext": (1.05, y), "xycoords": axis.transAxes}
+        places = {"xy": (1, end), "xytext": (1.05, height), "xycoords": axis.transAxes}
         words = {"va": "center", "fontsize": 6.3, "color": color, "parse_math": False}
         axis.annotate(label, **places, arrowprops=line | {"relpos": (0, 0.5)}, **words)
 
@@ -174,51 +174,60 @@ def ends_labelled(axis, labels, inches):
 def times_panel(axis, rows, labels, x):
     """Seconds of one call of every mechanism."""
     axis.set_ylabel("seconds for one call")
-    lines(axis, rows, labels, x)
-    log_axis(axis.yaxis, [*rows["q25"], *rows["q75"]])
+    log_axis(axis.yaxis, lines(axis, rows, labels, x))
 
 
-def errors_panel(axis, rows, metric, labels, x="k", missing=None, unresolved=0):
-    """One metric of every mechanism that has it, against k (or epsilon).
+def errors_panel(axis, errors, missing, labels, metric, xs, x="k", unresolved=0):
+    """One metric of every mechanism that has it, against k or epsilon.
 
-    unresolved: how large a difference of counts must be to be known.
+    metric: of METRICS, or `missed`: 1 - recall on a logarithmic axis.
+    xs: all k, or epsilons, of the figure. unresolved: how large a difference of counts must be to
+    be known.
     """
+    if x == "k":
+        k_axis(axis, xs)
+    else:
+        axis.set_xlabel(r"$\varepsilon$")
+        log_axis_at(axis.xaxis, xs)
+    if metric == "missed":
+        missed_panel(axis, errors.at(metric="recall"), missing, labels)
+        return
     axis.set_ylabel(METRICS[metric].axis)
-    rows, pad = rows.at(metric=metric, mechanism=list(labels)), int(METRICS[metric].padded)
-    lines(axis, rows, labels, x, pad, missing)
+    pad = int(METRICS[metric].padded)
+    errors = errors.at(metric=metric)
+    drawn = lines(axis, errors, labels, x, pad, missing)
     if metric == "recall":
-        share_axis(axis.yaxis)
+        axis.set_ylim(-0.06, 1.06)
+        axis.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "", "0.5", "", "1"])
     elif metric == "returned":
-        axis.set_ylim(0, 1.06 * max(rows[x].max(), rows["q75"].max()) if rows.size else 1)
-    elif rows.size:
-        log_axis(axis.yaxis, [*rows["q25"] + pad, *rows["q75"] + pad])
+        axis.set_ylim(0, 1.06 * max([1, *errors["k"], *drawn]))
+    elif len(drawn):
+        log_axis(axis.yaxis, drawn)
         if unresolved and metric in OF_ONE_ITEM:
             shaded(axis, unresolved + pad)
-        if not rows["q75"].any():
+        if max(drawn) == pad:
             remark(axis, "every quartile is 0")
 
 
-def missed_panel(axis, rows, labels, missing=None):
-    """1 - recall on a logarithmic axis; where nothing is missed, a line lies at its foot, on 0."""
+def missed_panel(axis, recall, missing, labels):
+    """1 - recall; where nothing is missed, a line lies at the foot of the axis, on 0."""
     axis.set_ylabel("1 \u2212 recall")
-    rows = rows.at(metric="recall", mechanism=list(labels))
-    if not rows.size:
-        lines(axis, rows, labels)
-        return
     # Half an item of the largest k is the least that a median can miss.
-    floor = 10.0 ** (math.ceil(math.log10(0.5 / rows["k"].max())) - 1)
-    turned = {"q25": rows["q75"], "median": rows["median"], "q75": rows["q25"]}
-    rows = Table(rows | {name: np.maximum(1 - share, floor) for name, share in turned.items()})
-    lines(axis, rows, labels, missing=missing)
-    log_axis(axis.yaxis, [floor, 1])
-    axis.yaxis.set_major_formatter(
-        lambda value, _: "0" if value < 2 * floor else power_of_ten(round(math.log10(value)))
-    )
+    floor = 10.0 ** (math.ceil(math.log10(0.5 / max([1, *recall["k"]]))) - 1)
+    turned = {"q25": recall["q75"], "median": recall["median"], "q75": recall["q25"]}
+    missed = {name: np.maximum(1 - share, floor) for name, share in turned.items()}
+    if len(lines(axis, Table(recall | missed), labels, missing=missing)):
+        log_axis(axis.yaxis, [floor, 1])
+        axis.yaxis.set_major_formatter(
+            lambda value, _: "0" if value < 2 * floor else power_of_ten(round(math.log10(value)))
+        )
 
 
-def gaps_panel(axis, rows, unresolved=0):
-    """The gaps between neighbouring counts at the top; unresolved as for errors_panel."""
+def gaps_panel(axis, rows, ks, unresolved=0):
+    """The gaps between neighbouring counts up to the largest k; unresolved as for errors_panel."""
     axis.set_ylabel(GAP)
+    k_axis(axis, [1, *ks])
+    rows = rows.where(rows["k"] <= max(ks))
     if not rows.size:
         axis.set_yticks([])
         remark(axis, "no gap: one item")
@@ -227,7 +236,7 @@ def gaps_panel(axis, rows, unresolved=0):
     axis.plot(rows["k"], padded, color=INK, linewidth=0.8, label=GAP)
     log_axis(axis.yaxis, padded)
     if unresolved:
-        shaded(axis, unresolved + 1, "below: drawn, not read")
+        shaded(axis, unresolved + 1, "below: modelled, not read")
 
 
 def histogram_panel(axis, rows, modelled=0):
@@ -240,36 +249,22 @@ def histogram_panel(axis, rows, modelled=0):
     zero, most = low[0] == 0, max(high[-1], 10)
     decades = math.ceil(math.log10(most))
     axis.set_xscale("symlog", linthresh=1, linscale=0.6)
-    axis.bar(
-        low,
-        items,
-        high - low,
-        align="edge",
-        color=BARS,
-        # White between bars; but where they are narrow it would hide them.
-        edgecolor="white" if decades <= 9 else BARS,
-        linewidth=0.3,
-    )
+    # White between bars; but where they are narrow it would hide them.
+    edges = {"edgecolor": "white" if decades <= 9 else BARS, "linewidth": 0.3}
+    axis.bar(low, items, high - low, align="edge", color=BARS, **edges)
     guess = low < modelled
     if guess.any():
         axis.bar(low[guess], items[guess], (high - low)[guess], align="edge", **HATCHED)
-    axis.set(xlabel=f"item count ($d$ = {number(items.sum())})", ylabel="items in bin")
+    d = items.sum()
+    d = f"{d:,.0f}" if d < 10**10 else powers(d, 4)  # which fits under a panel
+    axis.set(xlabel=f"item count ($d$ = {d})", ylabel="items in bin")
     log_axis(axis.yaxis, [1, items.max()])
     axis.set_ylim(bottom=0.5)  # a bin with one item has height
-    axis.set_xlim(0 if zero else 1, most * 10 ** (0.015 * decades))
     # The label 0 stands under its bin; beside it there is no room for a label of 1.
     ticks = {0.5: "0"} if zero else {}
     every = math.ceil(decades / 4)
     for n in range(int(zero), decades + 1):
         ticks[10.0**n] = power_of_ten(n) if n % every == 0 else ""
-    axis.xaxis.set_major_locator(FixedLocator(list(ticks)))
-    axis.xaxis.set_major_formatter(FixedFormatter(list(ticks.values())))
+    axis.set_xticks(list(ticks), list(ticks.values()))
+    axis.set_xlim(0 if zero else 1, most * 10 ** (0.015 * decades))
     axis.xaxis.set_minor_locator(NullLocator())
-
-
-def number(d):
-    """A number of items with all its digits, as long as they fit under a panel."""
-    if d < 10**10:
-        return f"{d:,.0f}"
-    digits, _, power = f"{d:.3e}".partition("e")
-    return f"{float(digits):g} \u00b7 {power_of_ten(int(power))}"

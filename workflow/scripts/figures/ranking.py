@@ -4,11 +4,13 @@ groups  {"pure": labels, "approx": labels} of the mechanisms with that guarantee
 limits  {label: epsilons} of mechanisms that were run at some epsilons only
 """
 
+import itertools
+
 import numpy as np
 from matplotlib.collections import PatchCollection
 from matplotlib.colors import to_rgb
+from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FixedFormatter, FixedLocator, NullLocator
 
 from workflow.scripts.figures import notes
 from workflow.scripts.figures.columns import Table
@@ -16,119 +18,74 @@ from workflow.scripts.figures.panels import (
     HATCHED,
     ends_labelled,
     errors_panel,
-    k_axes,
     lines,
     log_axis,
-    missed_panel,
     remark,
 )
-from workflow.scripts.figures.sheet import Sheet
-from workflow.scripts.figures.style import INK, mechanism_style, styled
+from workflow.scripts.figures.sheet import by_dataset
+from workflow.scripts.figures.style import INK, mechanism_style
+from workflow.scripts.results.tables import QUARTILES
 from workflow.scripts.trials.metrics import METRICS
 
 # The maps of winners: what is compared, by which metric.
 MAPS = {
-    ("pure", "sequence", "linf"): "Sequences, \u03b5-DP",
-    ("approx", "sequence", "linf"): "Sequences, (\u03b5, \u03b4)-DP",
-    ("pure", "set", "recall"): "Sets, \u03b5-DP",
-    ("approx", "set", "recall"): "Sets, (\u03b5, \u03b4)-DP",
+    f"{head}, {guarantee}": {"guarantee": name, "output": output, "metric": metric}
+    for head, output, metric in (("Sequences", "sequence", "linf"), ("Sets", "set", "recall"))
+    for guarantee, name in (("\u03b5-DP", "pure"), ("(\u03b5, \u03b4)-DP", "approx"))
 }
 PERFECT = {"linf": 0, "recall": 1}
 FEW = {"pure": 3, "approx": 2}  # mechanisms of each guarantee that the figure of rivals shows
 MOST_KS = 10  # columns of a map of winners, so that a letter fits into a cell
+EDGES = {"edgecolors": "#D0D0D0", "linewidth": 0.3}  # of the cells of a map
 
 # From dark, which needs least privacy loss, to light; they differ in lightness, for every eye.
 SCALE = ("#22155B", "#3B4CA0", "#2E86B5", "#45B39B", "#9BD46A", "#F6E45B")
 
 
-@styled()
-def errors_by_dataset(errors, missing, *, titles, labels, delta, ks, columns):
-    """A row for each dataset, a column for each (metric, epsilon) of `columns`, against k."""
-    sheet = Sheet(len(columns) * len(titles), len(columns), height=1.2)
-    panels = [(dataset, *column) for dataset in titles for column in columns]
-    epsilons = list(dict.fromkeys(epsilon for _, epsilon in columns))
-    shown = errors.at(epsilon=epsilons, mechanism=list(labels))
-    for axis, (dataset, metric, epsilon) in zip(sheet.axes, panels, strict=True):
-        own, holes = (t.at(dataset=dataset, epsilon=epsilon) for t in (errors, missing))
-        if metric == "recall":
-            missed_panel(axis, own, labels, holes)
-        else:
-            errors_panel(axis, own, metric, labels, missing=holes)
-    sheet.set_titles(titles[dataset] for dataset, _, _ in panels)
-    if len(epsilons) > 1:
-        sheet.set_heads(f"\u03b5 = {epsilon:g}" for _, epsilon in columns)
-    k_axes(sheet.axes, shown["k"].tolist() or ks)
-    sheet.outer_x_only()
-    several = len(epsilons) > 1
-    privacy = notes.of_delta(delta) if several else notes.of_privacy(epsilons[0], delta)
-    said = [
-        f"At \u03b5 = {epsilon:g}, {sentence}" if several else sentence
-        for epsilon in epsilons
-        for sentence in notes.of_missing(
-            errors.at(epsilon=epsilon), missing.at(epsilon=epsilon), titles, labels
-        )
-    ]
-    return sheet.finish(labels, _noted(f"{notes.of_samples(shown)} {privacy}", *said[:4]))
-
-
 # ---------------------------------------------------------------- the best few
 
 
-@styled()
 def rivals(errors, missing, *, titles, groups, delta, epsilon, ks):
     """A row for each dataset: error and share missed of the best mechanisms of each guarantee."""
     errors, missing = errors.at(epsilon=epsilon), missing.at(epsilon=epsilon)
-    sheet = Sheet(2 * len(titles), 2, height=1.2, right=0.85)
+    ks = errors["k"].tolist() or ks
     chosen = {
-        metric: {
-            name: label
-            for guarantee, labels in groups.items()
-            for name, label in best(errors.at(metric=metric), labels, FEW[guarantee]).items()
-        }
-        for metric in PERFECT
+        shown: best(errors.at(metric=metric), groups)
+        for shown, metric in (("linf", "linf"), ("missed", "recall"))
     }
-    panels = [(dataset, metric) for dataset in titles for metric in PERFECT]
-    for axis, (dataset, metric) in zip(sheet.axes, panels, strict=True):
-        own, holes = errors.at(dataset=dataset), missing.at(dataset=dataset)
-        labels = chosen[metric]
-        if metric == "recall":
-            missed_panel(axis, own, labels, holes)
-        else:
-            errors_panel(axis, own, metric, labels, missing=holes)
-        ends_labelled(axis, labels, sheet.height)
-    sheet.set_titles(titles[dataset] for dataset, _ in panels)
-    sheet.set_heads(["As a sequence", "As a set"])
-    k_axes(sheet.axes, errors["k"].tolist() or ks)
-    sheet.outer_x_only()
-    shown = {name for labels in chosen.values() for name in labels}
+    heads = ["As a sequence", "As a set"]
+    sheet, panels = by_dataset(titles, chosen, heads=heads, right=0.85)
+    for axis, dataset, metric in panels:
+        tables = errors.at(dataset=dataset), missing.at(dataset=dataset)
+        errors_panel(axis, *tables, chosen[metric], metric, ks)
+        ends_labelled(axis, chosen[metric], sheet.height)
     note = (
         f"{notes.of_samples(errors)} \u03b5 = {epsilon:g}. The {FEW['pure']} best pure and the "
         f"{FEW['approx']} best approximate mechanisms, over all panels of a column."
     )
-    return sheet.finish(note=_noted(note, notes.of_approximate(groups, shown, delta)))
+    shown = {name for labels in chosen.values() for name in labels}
+    return sheet.finish({}, note, notes.of_approximate(groups, shown, delta))
 
 
-def best(errors, labels, number):
-    """The mechanisms whose errors are the fewest times larger than the smallest of their cell.
+def best(errors, groups):
+    """The FEW mechanisms of each guarantee whose medians are the fewest times the smallest.
 
-    Times larger: the geometric mean of medians padded by 1 (of recall, of 1 - recall padded by a
-    hundredth) over the cells in which a mechanism was run.
+    The smallest of that guarantee in a cell. Times: the geometric mean of medians padded by 1 (of
+    recall, of 1 - recall padded by a hundredth) over the cells in which a mechanism was run.
     """
-    errors = errors.at(mechanism=list(labels))
-    recall = errors["metric"] == "recall"
-    height = np.log(np.where(recall, 1.01 - errors["median"], errors["median"] + 1))
-    cells = list(zip(errors["dataset"].tolist(), errors["k"].tolist(), strict=True))
-    least = {}
-    for cell, value in zip(cells, height.tolist(), strict=True):
-        least[cell] = min(value, least.get(cell, value))
-    above = height - [least[cell] for cell in cells]
-    regret = {
-        name: above[errors["mechanism"] == name].mean()
-        for name in labels
-        if (errors["mechanism"] == name).any()
-    }
-    few = sorted(regret, key=regret.get)[:number]
-    return {name: label for name, label in labels.items() if name in few}
+    chosen = {}
+    for guarantee, labels in groups.items():
+        rows = errors.at(mechanism=list(labels))
+        missed, padded = 1.01 - rows["median"], rows["median"] + 1
+        height = np.log(np.where(rows["metric"] == "recall", missed, padded))
+        cells = list(rows.rows("dataset", "k"))
+        # The last of each cell, which stays, is its smallest.
+        least = dict(sorted(zip(cells, height.tolist(), strict=True), reverse=True))
+        above = height - [least[cell] for cell in cells]
+        run = [name for name in labels if name in rows["mechanism"]]
+        few = sorted(run, key=lambda name: above[rows["mechanism"] == name].mean())
+        chosen |= {name: labels[name] for name in run if name in few[: FEW[guarantee]]}
+    return chosen
 
 
 # ---------------------------------------------------------------- maps of cells
@@ -139,18 +96,9 @@ def cell_axes(axis, ks, names):
     axis.grid(False)
     axis.set(xlim=(0, len(ks)), ylim=(0, len(names)), xlabel="$k$")
     shown = _spread(len(ks), 5)
-    axis.xaxis.set_major_locator(FixedLocator([place + 0.5 for place in shown]))
-    axis.xaxis.set_major_formatter(FixedFormatter([f"{ks[place]:g}" for place in shown]))
-    axis.yaxis.set_major_locator(FixedLocator(np.arange(len(names)) + 0.5))
-    axis.yaxis.set_major_formatter(FixedFormatter(names))
-    axis.yaxis.set_minor_locator(NullLocator())
+    axis.set_xticks([place + 0.5 for place in shown], [f"{ks[place]:g}" for place in shown])
+    axis.set_yticks(np.arange(len(names)) + 0.5, names)
     axis.tick_params(length=0)
-
-
-def cells(axis, colors):
-    """Fill the panel; colors: rows x columns of colours, white where there is nothing."""
-    rgb = np.array([[to_rgb(color) for color in row] for row in colors])
-    axis.pcolormesh(rgb, edgecolors="#D0D0D0", linewidth=0.3)
 
 
 def _spread(number, most):
@@ -158,81 +106,79 @@ def _spread(number, most):
     return np.unique(np.linspace(0, number - 1, min(number, most)).round().astype(int)).tolist()
 
 
-@styled()
 def winner_maps(winners, *, titles, labels, ks, epsilons, limits):
     """A row for each dataset: who wins at each k and epsilon, in four groups."""
-    sheet = Sheet(len(MAPS) * len(titles), len(MAPS), height=0.13 * len(epsilons), left=0.42)
-    panels = iter(sheet.axes)
-    for dataset in titles:
-        winners_panels(panels, winners.at(dataset=dataset), labels, ks, epsilons, limits)
-    sheet.set_titles(name for name in titles.values() for _ in MAPS)
-    sheet.set_heads(MAPS.values())
-    sheet.outer_x_only()
+    height = 0.13 * len(epsilons)
+    sheet, panels = by_dataset(titles, MAPS, None, height, heads=MAPS, left=0.42)
+    for axis, dataset, group in panels:
+        winners_map(axis, winners.at(dataset=dataset), group, labels, ks, epsilons, limits)
     seen = {letter for axis in sheet.axes for text in axis.texts for letter in text.get_text()}
-    keys = {}
-    for name, letter in letters_of(labels).items():
-        if letter in seen:
-            keys[name] = f"{letter}  {labels[name]}"
-            color = mechanism_style(name).color
-            sheet.axes[0].plot([], [], "s", color=color, markersize=6, label=keys[name])
-    shown = (
-        f"{MOST_KS} of the {len(ks)} k; results/winners.csv has all." if len(ks) > MOST_KS else ""
-    )
-    return sheet.finish(keys, _noted(*notes.of_winners(_in_maps(winners), limits), shown))
+    keys = [
+        swatch(f"{letter}  {labels[name]}", mechanism_style(name).color)
+        for name, letter in letters_of(labels).items()
+        if letter in seen
+    ]
+    few = f"{MOST_KS} of the {len(ks)} k; results/winners.csv has all."
+    said = [*about_winners(winners, limits), few if len(ks) > MOST_KS else ""]
+    return sheet.finish({}, *said, handles=keys)
 
 
-def winners_panels(axes, winners, labels, ks, epsilons, limits):
-    """The four maps of one dataset, on the next four of `axes`."""
-    ks, epsilons = [ks[place] for place in _spread(len(ks), MOST_KS)], sorted(epsilons)
-    marked = {epsilon for some in limits.values() for epsilon in some}
-    rows = [f"{epsilon:g}{'*' if epsilon in marked else ''}" for epsilon in epsilons]
-    for (guarantee, output, metric), axis in zip(MAPS, axes, strict=False):
-        cell_axes(axis, ks, rows)
-        axis.set_ylabel("\u03b5")
-        own = winners.at(guarantee=guarantee, output=output, metric=metric, k=ks)
-        if own.size:
-            winners_map(axis, own, letters_of(labels), ks, epsilons)
-        else:
-            remark(axis, "\u2013")
+def swatch(label, color, marker="s", size=6):
+    """An entry of the legend of a map."""
+    return Line2D([], [], linestyle="", marker=marker, color=color, markersize=size, label=label)
 
 
-def winners_map(axis, winners, letters, ks, epsilons):
-    """Who wins at each k and epsilon.
+def winners_map(axis, winners, group, labels, ks, epsilons, limits):
+    """Who wins on one dataset at each k and epsilon, in one of MAPS.
 
     Colour and letter: the best, significantly better than all others. White: it is not; if it
     is better than all but one, the letters of both.
     """
-    colors = np.full((len(epsilons), len(ks)), "#FFFFFF", dtype=object)
-    for epsilon, k, winner, tied, compared in zip(
-        *(winners[name].tolist() for name in ("epsilon", "k", "winner", "tied_with", "compared")),
-        strict=True,
+    letters, epsilons = letters_of(labels), sorted(epsilons)
+    ks = [ks[place] for place in _spread(len(ks), MOST_KS)]
+    marked = {epsilon for some in limits.values() for epsilon in some}
+    cell_axes(axis, ks, [f"{e:g}{'*' if e in marked else ''}" for e in epsilons])
+    axis.set_ylabel("\u03b5")
+    winners = winners.at(**MAPS[group], k=ks)
+    if not winners.size:
+        remark(axis, "\u2013")
+        return
+    colors = np.ones((len(epsilons), len(ks), 3))
+    for epsilon, k, winner, tied, compared in winners.rows(
+        "epsilon", "k", "winner", "tied_with", "compared"
     ):
-        y, x = epsilons.index(epsilon), ks.index(k)
-        others = tied.split()
+        y, x, others = epsilons.index(epsilon), ks.index(k), tied.split()
         if not others:
-            color = colors[y, x] = mechanism_style(winner).color
-            dark = np.dot(to_rgb(color), (0.3, 0.59, 0.11)) < 0.55
-            words, ink = letters[winner], "white" if dark else "black"
+            colors[y, x] = to_rgb(mechanism_style(winner).color)
+            dark = np.dot(colors[y, x], (0.3, 0.59, 0.11)) < 0.55
+            words, look = letters[winner], {"fontsize": 6.2, "weight": "bold"}
+            look["color"] = "white" if dark else "black"
         elif len(others) == 1 < compared - 1:
-            words, ink = "".join(sorted(letters[winner] + letters[others[0]])), "#808080"
+            words = "".join(sorted(letters[winner] + letters[others[0]]))
+            look = {"fontsize": 4.6, "color": "#808080"}
         else:
             continue
-        look = (
-            {"fontsize": 4.6, "weight": "normal"} if others else {"fontsize": 6.2, "weight": "bold"}
-        )
-        middle = {"ha": "center", "va": "center_baseline"}
-        axis.text(x + 0.5, y + 0.47, words, color=ink, **look, **middle)
-    cells(axis, colors)
+        axis.text(x + 0.5, y + 0.47, words, ha="center", va="center_baseline", **look)
+    axis.pcolormesh(colors, **EDGES)
+
+
+def about_winners(winners, limits):
+    """How to read maps of winners."""
+    yield (
+        "Letter on colour: smallest median error (sequences: \u2113\u221e; sets: items missed), "
+        "significantly so by a rank test. White: a tie, with letters where only two are tied."
+    )
+    if any(np.unique(winners.at(**group)["compared"]).size > 1 for group in MAPS.values()):
+        yield "Not every mechanism was run in every cell (results/missing.csv)."
+    yield from notes.of_limits(limits, " (*)")
 
 
 def letters_of(labels):
     """A letter for each mechanism: the first of its label that no other has."""
     letters = {}
     for name, label in labels.items():
-        wanted = [*label.upper(), *"ABCDEFGHIJKLMNOPQRSTUVWXYZ", "?"]
-        letters[name] = next(
-            w for w in wanted if w == "?" or (w.isalpha() and w not in letters.values())
-        )
+        wanted = filter(str.isalpha, label.upper() + "ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+        letters[name] = next((w for w in wanted if w not in letters.values()), "?")
     return letters
 
 
@@ -241,84 +187,60 @@ def key(labels):
     return ", ".join(f"{letter}: {labels[name]}" for name, letter in letters_of(labels).items())
 
 
-def _in_maps(winners):
-    chosen = np.zeros(winners.size, dtype=bool)
-    for group in MAPS:
-        columns = zip(("guarantee", "output", "metric"), group, strict=True)
-        chosen |= np.logical_and.reduce([winners[name] == value for name, value in columns])
-    return winners.where(chosen)
-
-
-@styled()
 def epsilon_needed(errors, *, titles, groups, ks, epsilons, limits):
     """The smallest epsilon at which the median selection is perfect: as sequence, and as set."""
-    labels = groups["pure"] | groups["approx"]
-    sheet = Sheet(2 * len(titles), 2, height=0.115 * len(labels), left=0.78)
-    panels = [(dataset, metric) for dataset in titles for metric in PERFECT]
-    for axis, (dataset, metric) in zip(sheet.axes, panels, strict=True):
-        own = errors.at(dataset=dataset, metric=metric, mechanism=list(labels), epsilon=epsilons)
-        weaker = needed_panel(axis, needed(own, PERFECT[metric], epsilons), ks, groups, epsilons)
-        if weaker:
-            axis.axhline(weaker, color=INK, linewidth=0.9)
-    sheet.set_titles(titles[dataset] for dataset, _ in panels)
-    sheet.set_heads(["Perfect sequence (median \u2113\u221e error 0)", "Perfect set (recall 1)"])
-    sheet.outer_x_only()
-    keys = {epsilon: f"\u03b5 = {epsilon:g}" for epsilon in sorted(epsilons)}
-    for epsilon, color in scale(epsilons).items():
-        sheet.axes[0].plot([], [], "s", color=color, markersize=6, label=keys[epsilon])
-    keys["never"] = f"not at \u03b5 \u2264 {max(epsilons):g}"
-    sheet.axes[0].plot([], [], "x", color="#888888", markersize=4, label=keys["never"])
-    split = "Above the line: \u03b5-DP; below: (\u03b5, \u03b4)-DP." if all(groups.values()) else ""
-    first = f"Smallest of the {len(epsilons)} \u03b5 at which the median trial is perfect."
-    drawn = [collection for axis in sheet.axes for collection in axis.collections]
-    if any(isinstance(some, PatchCollection) and some.get_paths() for some in drawn):
-        first += " Hatched: not run; on a colour, not run at some smaller \u03b5."
-    return sheet.finish(keys, _noted(f"{first} {split}", *notes.of_limits(limits)))
+    labels, epsilons = groups["pure"] | groups["approx"], sorted(epsilons)
+    height = 0.115 * len(labels)
+    heads = ["Perfect sequence (median \u2113\u221e error 0)", "Perfect set (recall 1)"]
+    sheet, panels = by_dataset(titles, PERFECT, None, height, heads=heads, left=0.78)
+    hatched = False
+    for axis, dataset, metric in panels:
+        rows = errors.at(dataset=dataset, metric=metric, mechanism=list(labels))
+        hatched |= needed_panel(axis, rows, PERFECT[metric], ks, groups, epsilons)
+    keys = [swatch(f"\u03b5 = {epsilon:g}", color) for epsilon, color in scale(epsilons).items()]
+    keys.append(swatch(f"not at \u03b5 \u2264 {max(epsilons):g}", "#888888", "x", 4))
+    said = [f"Smallest of the {len(epsilons)} \u03b5 at which the median trial is perfect."]
+    if hatched:
+        said.append("Hatched: not run; on a colour, not run at some smaller \u03b5.")
+    if all(groups.values()):
+        said.append("Above the line: \u03b5-DP; below: (\u03b5, \u03b4)-DP.")
+    return sheet.finish({}, " ".join(said), *notes.of_limits(limits), handles=keys)
 
 
-def needed(errors, perfect, epsilons):
-    """{(mechanism, k): (smallest epsilon with that median, or None; were all below it run)}."""
-    medians = {}
-    columns = (errors[column].tolist() for column in ("mechanism", "k", "epsilon", "median"))
-    for name, k, epsilon, median in zip(*columns, strict=True):
-        medians.setdefault((name, k), {})[epsilon] = median
-    found = {}
-    for cell, own in medians.items():
-        least = min((e for e, median in own.items() if median == perfect), default=None)
-        smaller = {e for e in epsilons if least is None or e < least}
-        found[cell] = least, smaller <= own.keys()
-    return found
+def needed_panel(axis, rows, perfect, ks, groups, epsilons):
+    """The smallest epsilon with a perfect median, a row for each mechanism that was run.
 
-
-def needed_panel(axis, needed, ks, groups, epsilons):
-    """The smallest epsilon that serves, a row for each mechanism; needed: as `needed` gives it.
-
-    A cell that no epsilon serves is crossed out. Hatched: what was not run may need less. Returns
-    how many rows at the bottom are those of approximate mechanisms, if there are others.
+    A cell that no epsilon serves is crossed out. Hatched: what was not run may need less. A line
+    parts pure mechanisms from approximate ones. Returns whether something is hatched.
     """
-    there = {name for name, _ in needed}
-    pure, weaker = ([n for n in groups[g] if n in there] for g in ("pure", "approx"))
-    names, labels = [*pure, *weaker][::-1], groups["pure"] | groups["approx"]
+    labels = groups["pure"] | groups["approx"]
+    names = [name for name in labels if name in rows["mechanism"]][::-1]
     cell_axes(axis, ks, [labels[name] for name in names])
     if not names:
         remark(axis, "no results")
-        return 0
-    colors = np.full((len(names), len(ks)), "#FFFFFF", dtype=object)
+        return False
+    cells = rows.rows("mechanism", "k", "epsilon")
+    medians = dict(zip(cells, rows["median"].tolist(), strict=True))
+    colors_of = scale(epsilons)
+    colors = np.ones((len(names), len(ks), 3))
     crosses, unknown = [], []
-    for row, name in enumerate(names):
-        for column, k in enumerate(ks):
-            epsilon, all_run = needed.get((name, k), (None, False))
-            if epsilon is not None:
-                colors[row, column] = scale(epsilons)[epsilon]
-            elif all_run:
-                crosses.append((column + 0.5, row + 0.5))
-            if not all_run:
-                unknown.append(Rectangle((column, row), 1, 1))
-    cells(axis, colors)
+    for (y, name), (x, k) in itertools.product(enumerate(names), enumerate(ks)):
+        found = [medians.get((name, k, epsilon)) for epsilon in epsilons]
+        smaller = found[: found.index(perfect)] if perfect in found else found
+        if perfect in found:
+            colors[y, x] = colors_of[epsilons[len(smaller)]]
+        elif None not in found:
+            crosses.append((x + 0.5, y + 0.5))
+        if None in smaller:
+            unknown.append(Rectangle((x, y), 1, 1))
+    axis.pcolormesh(colors, **EDGES)
     if crosses:
         axis.scatter(*zip(*crosses, strict=True), s=5, marker="x", color="#999999", linewidths=0.5)
     axis.add_collection(PatchCollection(unknown, **HATCHED | {"edgecolor": "#8A8A8A"}))
-    return len(weaker) if pure else 0
+    weaker = sum(name in groups["approx"] for name in names)
+    if 0 < weaker < len(names):
+        axis.axhline(weaker, color=INK, linewidth=0.9)
+    return bool(unknown)
 
 
 def scale(epsilons):
@@ -332,60 +254,41 @@ def scale(epsilons):
 # ---------------------------------------------------------------- contributions
 
 
-@styled()
 def against_contributions(errors, *, titles, groups, delta, epsilon, ks, bounded):
     """Error against c, the number of items that a user contributes to, at some k.
 
     bounded: {mechanism: [[c, its name with that bound], ...]}; the best of the others, which
-    cannot use c, are level lines.
+    cannot use c, are level lines, without the bands that would fill the panel.
     """
     errors = errors.at(epsilon=epsilon, metric="linf")
     labels = groups["pure"] | groups["approx"]
-    places = list(dict.fromkeys(c for pairs in bounded.values() for c, _ in pairs))
-    level = {}
-    for guarantee, of_group in groups.items():
-        others = {name: label for name, label in of_group.items() if name not in bounded}
-        level |= best(errors, others, FEW[guarantee])
+    others = {
+        guarantee: {name: label for name, label in of_group.items() if name not in bounded}
+        for guarantee, of_group in groups.items()
+    }
+    level = best(errors, others)
     shown = level | {name: labels[name] for name in bounded}
-    sheet = Sheet(len(ks) * len(titles), len(ks), height=1.2, right=0.85)
-    panels = [(dataset, k) for dataset in titles for k in ks]
-    for axis, (dataset, k) in zip(sheet.axes, panels, strict=True):
-        own = errors.at(dataset=dataset, k=k)
-        everywhere = {name: [[c, name] for c in places] for name in level} | bounded
-        curves = along(own, everywhere, places)
-        of_others = np.isin(curves["mechanism"], list(level))  # their bands would fill the panel
-        for column in ("q25", "q75"):
-            curves[column] = np.where(of_others, curves["median"], curves[column])
-        lines(axis, curves, shown, "place", 1)
-        axis.set(xlabel="$c$", ylabel=METRICS["linf"].axis, xlim=(-0.35, len(places) - 0.65))
-        axis.set_xticks(range(len(places)), places)
-        if curves.size:
-            log_axis(axis.yaxis, [*curves["q25"] + 1, *curves["q75"] + 1])
+    bounds = list(dict.fromkeys(c for pairs in bounded.values() for c, _ in pairs))
+    variants = {
+        variant: (name, bounds.index(c)) for name, pairs in bounded.items() for c, variant in pairs
+    }
+    curves = [("dataset", "k", "mechanism", "place", *QUARTILES)]
+    for *cell, name, low, median, high in errors.rows("dataset", "k", "mechanism", *QUARTILES):
+        if name in variants:
+            curves.append((*cell, *variants[name], low, median, high))
+        elif name in level:
+            curves += [(*cell, name, place, *[median] * 3) for place in range(len(bounds))]
+    curves = Table.of(curves)
+    sheet, panels = by_dataset(titles, ks, heads=[f"k = {k}" for k in ks], right=0.85)
+    for axis, dataset, k in panels:
+        axis.set(xlabel="$c$", ylabel=METRICS["linf"].axis, xlim=(-0.35, len(bounds) - 0.65))
+        drawn = lines(axis, curves.at(dataset=dataset, k=k), shown, "place", 1)
+        axis.set_xticks(range(len(bounds)), bounds)
+        if len(drawn):
+            log_axis(axis.yaxis, drawn)
             ends_labelled(axis, shown, sheet.height)
-    sheet.set_titles(titles[dataset] for dataset, _ in panels)
-    sheet.set_heads(f"k = {k}" for k in ks)
-    sheet.outer_x_only()
     note = (
         f"{notes.of_samples(errors)} \u03b5 = {epsilon:g}. A user contributes to at most c items. "
-        "Level lines: the best of the mechanisms that cannot use that."
+        "Level lines: the best of the mechanisms that make no use of c."
     )
-    return sheet.finish(note=_noted(note, notes.of_approximate(groups, shown, delta)))
-
-
-def along(rows, bounded, places):
-    """The rows of mechanisms with a bound, as rows of the mechanism at the place of the bound."""
-    found = {"mechanism": [], "place": [], "q25": [], "median": [], "q75": []}
-    for name, pairs in bounded.items():
-        for c, variant in pairs:
-            own = rows.at(mechanism=variant)
-            if own.size:
-                found["mechanism"].append(name)
-                found["place"].append(places.index(c))
-                for column in ("q25", "median", "q75"):
-                    found[column].append(own[column][0])
-    text = {"mechanism": str}
-    return Table((column, np.array(v, text.get(column, float))) for column, v in found.items())
-
-
-def _noted(*sentences):
-    return "\n".join(filter(None, sentences))
+    return sheet.finish({}, note, notes.of_approximate(groups, shown, delta))

@@ -5,10 +5,5 @@ from workflow.scripts.common import logged
 with logged(snakemake.log[0]):
     from workflow.scripts.figures.explorer import write_explorer
 
-    write_explorer(
-        snakemake.input.errors,
-        snakemake.output[0],
-        snakemake.params.labels,
-        snakemake.params.titles,
-        snakemake.params.kinds,
-    )
+    given, (page,) = snakemake.params, snakemake.output
+    write_explorer(snakemake.input.errors, page, given.labels, given.titles, given.kinds)

@@ -4,6 +4,7 @@ All places are reckoned in inches, from the sizes of the fonts in style.py. Matp
 layout measures every text of every panel three times, which takes longer than drawing them.
 """
 
+import itertools
 import math
 import textwrap
 
@@ -23,61 +24,49 @@ TITLE_LINE, HEADLINE, NOTE_LETTER = 0.135, 0.17, 0.058
 
 
 class Sheet:
-    """Panels of one height, at most `columns` side by side.
+    """Panels of one height, at most `columns` side by side, each with its title.
 
-    Panels are drawn on `axes` first; then come titles and headline, and `finish` last.
+    headline: above all panels. heads: above each column, what all its panels share. one_x: whether
+    all panels of a column have the same x axis, so that the lowest one alone is labelled.
+    Panels are drawn on `axes`; `finish` comes last.
     """
 
-    def __init__(self, panels, columns, height, left=LEFT, right=RIGHT):
-        self.columns = min(columns, panels)
-        self.height = height
-        self.left, self.right = left, right
+    def __init__(
+        self, titles, columns, height, *, left=LEFT, right=RIGHT, headline="", heads=(), one_x=True
+    ):
+        titles = list(titles)
+        self.columns = min(columns, len(titles))
+        self.height, self.left, self.right, self.one_x = height, left, right, one_x
         # One panel is not stretched over the whole width.
         self.width = WIDTH if self.columns > 1 else 0.6 * WIDTH
         self.figure = Figure(figsize=(self.width, height), dpi=DPI)
         FigureCanvasAgg(self.figure)
-        self.axes = [self.figure.add_axes((0, 0, 1, 1)) for _ in range(panels)]
-        self.headline = []
-        self.heads = []
+        self.axes = [self.figure.add_axes((0, 0, 1, 1)) for _ in titles]
+        letters = int((self.width / self.columns - 0.4) / 0.08)  # up to the next panel
+        for axis, title in zip(self.axes, titles, strict=True):
+            axis.set_title(textwrap.fill(title, letters), parse_math=False)
+        self.headline = textwrap.wrap(headline, int(self.width / 0.09))
+        self.heads = list(heads)
 
-    def set_titles(self, texts):
-        """Give each panel its title, broken where it would run into the next panel."""
-        letters = int((self.width / self.columns - 0.4) / 0.08)
-        for axis, text in zip(self.axes, texts, strict=True):
-            axis.set_title(textwrap.fill(text, letters), parse_math=False)
-
-    def set_headline(self, text):
-        """Give a figure about one dataset its name, above the panels."""
-        self.headline = textwrap.wrap(text, int(self.width / 0.09))
-
-    def set_heads(self, texts):
-        """Say above each column what all its panels share."""
-        self.heads = list(texts)
-
-    def outer_x_only(self):
-        """Keep the x label and its numbers on the lowest panel of each column."""
-        for axis in self.axes[: -self.columns]:
-            axis.set_xlabel("")
-            axis.tick_params(labelbottom=False)
-
-    def finish(self, labels=(), note=""):
+    def finish(self, labels, *note, handles=()):
         """Put the legend where there is room, all else in its place, and return the figure.
 
-        The legend has the mechanisms of `labels` that were drawn, and a note on what the figure
-        shows. It stands in the places that the panels leave free, if it fits, or below them.
+        The legend has the mechanisms of `labels` that were drawn, or `handles`, and above them the
+        lines of a note on what the figure shows; empty ones are left out. It stands in the places
+        that the panels leave free, if it fits, or below them.
         """
-        if not labels and not note:
+        drawn = {line.get_label(): line for axis in self.axes for line in axis.lines}
+        handles = [*handles, *(drawn[label] for label in labels.values() if label in drawn)]
+        note = [line for line in note if line]
+        if not handles and not note:
             self._arrange()
             return self.figure
         free = -len(self.axes) % self.columns * self.width / self.columns
-        beside = free > 0
-        if beside:
-            legend, inches = self._legend(labels, note, free - 0.2)
-            beside = inches <= self.height + BELOW
-            if not beside:
-                legend.remove()
-        if not beside:
-            legend, inches = self._legend(labels, note, self.width)
+        legend, inches = self._legend(handles, note, free - 0.2 if free else self.width)
+        beside = free and inches <= self.height + BELOW
+        if free and not beside:
+            legend.remove()
+            legend, inches = self._legend(handles, note, self.width)
         top = self._arrange(0 if beside else inches)
         if beside:
             place = Bbox.from_extents(1 - free / self.width, 0, 1, top)
@@ -87,8 +76,11 @@ class Sheet:
 
     def _arrange(self, legend=0):
         """Give the figure its height and each panel its place; return the top of the last row."""
-        panels = range(0, len(self.axes), self.columns)
-        rows = [self.axes[first : first + self.columns] for first in panels]
+        for axis in self.axes[: -self.columns] if self.one_x else ():
+            axis.set_xlabel("")
+            axis.tick_params(labelbottom=False)
+        starts = range(0, len(self.axes), self.columns)
+        rows = [self.axes[start : start + self.columns] for start in starts]
         above = [ABOVE + TITLE_LINE * max(a.get_title("left").count("\n") for a in r) for r in rows]
         below = [BELOW if any(a.get_xlabel() for a in r) else NO_X_AXIS for r in rows]
         head = HEADLINE * len(self.headline) + (0.05 if self.headline else 0)
@@ -115,19 +107,17 @@ class Sheet:
             bottom -= under
         return top / height
 
-    def _legend(self, labels, note, width):
+    def _legend(self, handles, note, width):
         """A legend at the foot of the figure, in as few rows as `width` allows, and its height."""
-        drawn = {line.get_label(): line for axis in self.axes for line in axis.lines}
-        handles = [drawn[label] for label in dict(labels).values() if label in drawn]
         letters = int(width / NOTE_LETTER)
-        note = "\n".join(textwrap.fill(line, letters) for line in note.split("\n"))
+        note = "\n".join(textwrap.fill(line, letters) for line in note)
         renderer = self.figure.canvas.get_renderer()
         columns = max(1, len(handles))
         while True:
             legend = self.figure.legend(
                 handles=handles, loc="lower center", ncols=columns, title=note
             )
-            legend.get_title().set(color=INK, multialignment="center")
+            legend.get_title().set(color=INK, multialignment="center", parse_math=False)
             for text in legend.get_texts():
                 text.set_parse_math(False)
             extent = legend.get_window_extent(renderer)
@@ -136,3 +126,10 @@ class Sheet:
             legend.remove()
             rows = math.ceil(len(handles) / columns) + 1
             columns = min(columns - 1, math.ceil(len(handles) / rows))
+
+
+def by_dataset(titles, columns, across=None, height=1.2, **further):
+    """A sheet with a row for each dataset, and (axis, dataset, column) of all its panels."""
+    panels = list(itertools.product(titles, columns))
+    sheet = Sheet([titles[name] for name, _ in panels], across or len(columns), height, **further)
+    return sheet, [(axis, *panel) for axis, panel in zip(sheet.axes, panels, strict=True)]

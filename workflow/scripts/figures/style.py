@@ -103,16 +103,11 @@ def _unlike_joint(color):
 
 def look(name):
     """The style of a mechanism in Matplotlib's words."""
-    style = mechanism_style(name)
-    return {
-        "color": style.color,
-        "linestyle": style.dashes,
-        "marker": style.marker,
-        "markerfacecolor": "white" if style.hollow else style.color,
-        "markeredgecolor": style.color if style.hollow else "white",
-        "markeredgewidth": 0.8 if style.hollow else 0.4,
-        **({"linewidth": 0.7} if style.hollow else {}),
-    }
+    color, dashes, marker, hollow = mechanism_style(name)
+    look = {"color": color, "linestyle": dashes, "marker": marker}
+    if hollow:
+        return look | {"markerfacecolor": "white", "markeredgewidth": 0.8, "linewidth": 0.7}
+    return look | {"markeredgecolor": "white", "markeredgewidth": 0.4}
 
 
 @contextlib.contextmanager

@@ -1,17 +1,15 @@
 """The page of the ranking: who is best on the whole, and every mechanism in every group."""
 
 import csv
+import itertools
+from operator import itemgetter
 
 from workflow.scripts.common import intact, written
-from workflow.scripts.ranking.leaderboard import ALL, METRICS
+from workflow.scripts.ranking.leaderboard import ALL, EVERY_METRIC
 from workflow.scripts.results.page import Column, heading, page, paragraph, table
 from workflow.scripts.trials import metrics
 
-GUARANTEES = {
-    "pure": "ε-DP",
-    "approx": "(ε, δ)-DP",
-    "either": "both, ranked together",
-}
+GUARANTEES = {"pure": "ε-DP", "approx": "(ε, δ)-DP", "either": "both, ranked together"}
 OUTPUTS = {
     "sequence": "sequence",
     "set": "set",
@@ -57,13 +55,25 @@ def write_page(path, leaderboard, titles, labels):
 def leaderboard_page(rows, titles, labels):
     """titles: {dataset: title}; labels: {mechanism: label}."""
     titles = {ALL: "all datasets together", **titles}
-    shown = [_shown(row, titles, labels) for row in rows]
-    whole = shown[0]["dataset"] if shown else ""  # all together, if there are several
+    shown = [
+        row
+        | with_intervals(row)
+        | {name: int(row[name]) for name in ("sure_wins", "ties", "cells")}
+        | {
+            "title": titles[row["dataset"]],
+            "guarantees": GUARANTEES[row["guarantee"]],
+            "outputs": OUTPUTS[row["output"]],
+            "error": metrics.METRICS[row["metric"]].title,
+            "label": labels[row["mechanism"]],
+        }
+        for row in rows
+    ]
+    whole = rows[0]["dataset"] if rows else ""  # all together, if there are several
     filters = {
         "dataset": titles,
         "guarantee": GUARANTEES,
-        "output": {key: OUTPUTS[key] for key in OUTPUTS if any(r["output"] == key for r in rows)},
-        "metric": {name: metrics.METRICS[name].title for name in METRICS["sequence"]},
+        "output": OUTPUTS,
+        "metric": {name: metrics.METRICS[name].title for name in EVERY_METRIC},
     }
     return page(
         "Which mechanism is best?",
@@ -79,15 +89,11 @@ def leaderboard_page(rows, titles, labels):
     )
 
 
-def _best(rows, whole, places=2):
-    """The best mechanisms of each group that stands for a question; rows are ranked."""
-    kept, seen = [], {}
-    for row in rows:
-        group = row["guarantee"], row["output"]
-        if row["dataset"] == whole and SUMMARY[row["output"]] == row["metric"]:
-            seen[group] = seen.get(group, 0) + 1
-            kept += [row] if seen[group] <= places else []
-    return kept
+def _best(rows, whole):
+    """The best two mechanisms of each group that stands for a question; rows are ranked."""
+    rows = (r for r in rows if r["dataset"] == whole and r["metric"] == SUMMARY[r["output"]])
+    groups = itertools.groupby(rows, key=itemgetter("guarantee", "output"))
+    return [row for _, group in groups for row in itertools.islice(group, 2)]
 
 
 def with_intervals(row):
@@ -97,20 +103,3 @@ def with_intervals(row):
         value, low, high = (float(row[name + end]) for end in ("", "_low", "_high"))
         shown[name] = f"{value:.{digits}f} ({low:.{digits}f} to {high:.{digits}f})"
     return shown
-
-
-def _shown(row, titles, labels):
-    return (
-        row
-        | with_intervals(row)
-        | {
-            "title": titles[row["dataset"]],
-            "guarantees": GUARANTEES[row["guarantee"]],
-            "outputs": OUTPUTS[row["output"]],
-            "error": metrics.METRICS[row["metric"]].title,
-            "label": labels[row["mechanism"]],
-            "sure_wins": int(row["sure_wins"]),
-            "ties": int(row["ties"]),
-            "cells": int(row["cells"]),
-        }
-    )

@@ -4,9 +4,9 @@ A page is one file of plain HTML. Its tables can be narrowed down by the values 
 without scripts, all rows are shown.
 """
 
-import html
 import re
-from dataclasses import dataclass
+from html import escape
+from typing import NamedTuple
 
 COLOURS = """
 :root { color-scheme: light dark; --paper: #fff; --ink: #1a1a1a; --soft: #4a4a4a; --line: #ddd;
@@ -83,8 +83,7 @@ class Markup(str):
     """The text of a cell that is HTML already."""
 
 
-@dataclass(frozen=True)
-class Column:
+class Column(NamedTuple):
     """A column of a page: its heading, and how wide or large it is (a class of TABLES)."""
 
     heading: str
@@ -93,25 +92,26 @@ class Column:
 
 def page(title, *blocks):
     """An HTML page of blocks such as `table` and `heading` make."""
+    title = escape(title)
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        f"<title>{html.escape(title)}</title>\n<style>{COLOURS}{TABLES}</style>\n</head>\n<body>\n<main>\n"
-        f"<h1>{html.escape(title)}</h1>\n{''.join(blocks)}</main>\n<script>{SCRIPT}</script>\n"
+        f"<title>{title}</title>\n<style>{COLOURS}{TABLES}</style>\n</head>\n<body>\n<main>\n"
+        f"<h1>{title}</h1>\n{''.join(blocks)}</main>\n<script>{SCRIPT}</script>\n"
         "</body>\n</html>\n"
     )
 
 
 def heading(text):
-    return f"<h2>{html.escape(text)}</h2>\n"
+    return f"<h2>{escape(text)}</h2>\n"
 
 
 def paragraph(text):
-    return f'<p class="text">{html.escape(text)}</p>\n'
+    return f'<p class="text">{escape(text)}</p>\n'
 
 
 def table(rows, columns, filters=None, name="table", chosen=None):
-    """The columns that are named, under their headings.
+    """The named columns, under their headings.
 
     rows: dicts; "anchor" names a row for links. columns: {key: Column}. filters: {key: {value: what
     to call it}} for the keys by which a reader may choose rows; values that no row has are left
@@ -122,7 +122,7 @@ def table(rows, columns, filters=None, name="table", chosen=None):
     numeric = {key for key in columns if rows and isinstance(rows[0][key], int)}
     head = "".join(
         f'<th scope="col" class="{"number" if key in numeric else column.kind}">'
-        f"{html.escape(column.heading)}</th>"
+        f"{escape(column.heading)}</th>"
         for key, column in columns.items()
     )
     body = "\n".join(_row(row, columns, filters) for row in rows)
@@ -134,25 +134,21 @@ def table(rows, columns, filters=None, name="table", chosen=None):
 
 
 def _form(rows, filters, name, chosen):
-    labels = []
+    labels = ""
     for key, words in filters.items():
-        there = {row[key] for row in rows}
-        options = "".join(
-            f'<option value="{html.escape(value)}"{" selected" * (value == chosen.get(key))}>'
-            f"{html.escape(word)}</option>"
-            for value, word in words.items()
-            if value in there
-        )
-        labels.append(
-            f'<label>{html.escape(key)} <select name="{key}"><option value="">all</option>'
-            f"{options}</select></label>"
-        )
-    return f'<form hidden data-table="{name}">{"".join(labels)}<output></output></form>\n'
+        labels += f'<label>{escape(key)} <select name="{key}"><option value="">all</option>'
+        used = {row[key] for row in rows}
+        for value, word in words.items():
+            if value in used:
+                selected = " selected" if value == chosen.get(key) else ""
+                labels += f'<option value="{escape(value)}"{selected}>{escape(word)}</option>'
+        labels += "</select></label>"
+    return f'<form hidden data-table="{name}">{labels}<output></output></form>\n'
 
 
 def _row(row, columns, filters):
-    values = "".join(f' data-{key}="{html.escape(str(row[key]))}"' for key in filters)
-    anchor = f' id="{html.escape(row["anchor"])}"' if "anchor" in row else ""
+    values = "".join(f' data-{key}="{escape(str(row[key]))}"' for key in filters)
+    anchor = f' id="{escape(row["anchor"])}"' if "anchor" in row else ""
     return f"<tr{anchor}{values}>{''.join(_cell(row[key], c) for key, c in columns.items())}</tr>"
 
 
@@ -162,7 +158,6 @@ def _cell(value, column):
         kind, text = "number", f"{value:,}"
     if kind == "verdict":
         kind += f" {value.replace(' ', '-')}"
-    heading = html.escape(column.heading)
     if not isinstance(value, Markup):
-        text = re.sub(r"`(.+?)`", r"<code>\1</code>", html.escape(text))
-    return f'<td class="{kind}" data-heading="{heading}">{text}</td>'
+        text = re.sub(r"`(.+?)`", r"<code>\1</code>", escape(text))
+    return f'<td class="{kind}" data-heading="{escape(column.heading)}">{text}</td>'
