@@ -162,7 +162,8 @@ def without_list(trials, plan, pairs=UNBOUNDED):
     among = {}
     for output, names in pairs.items():
         some = trials[trials["mechanism"].isin(names) & trials["epsilon"].isin(epsilons(plan))]
-        won = winners(some, dict.fromkeys(names, {"guarantee": "approx", "output": output}))
+        about = {"guarantee": "approx", "output": output}
+        won = winners(some, dict.fromkeys(names, about))
         among |= among_the_best(pd.DataFrame(won, columns=WINNERS), "approx")
 
     def ranges(dataset, output, epsilon):
