@@ -1,19 +1,13 @@
 """Throw-away copies of the project in which tests run Snakemake."""
 
 import contextlib
-import os
 import shutil
-import signal
 import subprocess
-import sys
-import tempfile
-import time
 from pathlib import Path
 
 import yaml
 
-ROOT = Path(__file__).parents[1]
-SNAKEMAKE = Path(sys.executable).with_name("snakemake")
+from tests.started import ROOT, Started
 
 # All that a run, or a test of what was added to the copy, reads.
 NEEDED = (
@@ -76,7 +70,7 @@ class Project:
         source, target = ROOT / name, self.root / name
         target.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
-            ignored = shutil.ignore_patterns("__pycache__", ".*")
+            ignored = shutil.ignore_patterns(".*")
             shutil.copytree(source, target, symlinks=True, ignore=ignored)
         else:
             shutil.copy2(source, target)
@@ -87,36 +81,23 @@ class Project:
         return Project(root, config or self.config)
 
     def start(self, *arguments, cores=2, cwd=None, **environment):
-        """Start Snakemake with these arguments, in a process group of its own."""
+        """Start Snakemake with these arguments."""
         if "--configfile" not in arguments:
             overlay = self.root / "tests" / "overlay.yaml"
             overlay.write_text(yaml.safe_dump(self.config), encoding="utf-8")
             arguments = (*arguments, "--configfile", self.root / "tests" / "config.yaml", overlay)
-        command = [SNAKEMAKE, *arguments, "--cores", str(cores)]
-        variables = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        # A file, not a pipe: nobody has to read it, and jobs may outlive Snakemake.
-        printed = tempfile.TemporaryFile()  # noqa: SIM115
-        process = subprocess.Popen(
-            [*command, "--nocolor"],
-            cwd=cwd or self.root,
-            env=variables | environment,
-            stdin=subprocess.DEVNULL,
-            stdout=printed,
-            stderr=printed,
-            start_new_session=True,
-        )
-        process.printed = printed
-        return process
+        arguments = (*arguments, "--cores", cores, "--nocolor")
+        return Started([str(each) for each in arguments], cwd or self.root, environment)
 
     def run(self, *arguments, **options):
-        """Run Snakemake to its end; `stdout` of the answer is all that was printed."""
-        return ended(self.start(*arguments, **options))
+        """Run Snakemake to its end: its exit code and all that it printed."""
+        return self.start(*arguments, **options).ended()
 
     def finishes(self, *arguments, **options):
         """Run Snakemake, which must succeed; what it printed."""
-        done = self.run(*arguments, **options)
-        assert done.returncode == 0, done.stdout
-        return done.stdout
+        code, printed = self.run(*arguments, **options)
+        assert code == 0, printed
+        return printed
 
     def unlock(self):
         """What `snakemake --unlock` does, in no time."""
@@ -129,10 +110,10 @@ class Project:
 
     def fails(self, *arguments, **options):
         """Run Snakemake, which must fail without a traceback on the terminal; what it printed."""
-        done = self.run(*arguments, **options)
-        assert done.returncode == 1, done.stdout
-        assert "Traceback" not in done.stdout, done.stdout
-        return done.stdout
+        code, printed = self.run(*arguments, **options)
+        assert code == 1, printed
+        assert "Traceback" not in printed, printed
+        return printed
 
     def pending(self):
         """Files that a run would make now."""
@@ -151,36 +132,6 @@ class Project:
         """Files that were being written when something stopped it."""
         folders = (self.root / name for name in ("data/counts", "results", "figures"))
         return [path for folder in folders for path in folder.rglob(".*")]
-
-
-def ended(process, timeout=300):
-    """Wait until a started Snakemake has ended; `stdout` of the answer is all that was printed."""
-    try:
-        process.wait(timeout)
-    except subprocess.TimeoutExpired:
-        os.killpg(process.pid, signal.SIGKILL)
-        raise
-    with process.printed:
-        return subprocess.CompletedProcess(
-            process.args, process.returncode, printed_so_far(process), ""
-        )
-
-
-def printed_so_far(process):
-    """What a started Snakemake and its jobs have printed."""
-    # Not by seeking: the processes would go on writing there.
-    return os.pread(process.printed.fileno(), 10**7, 0).decode("utf-8", "replace")
-
-
-def until(condition, process, seconds=60):
-    """Wait until something is the case while a started Snakemake runs."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if process.poll() is not None or time.monotonic() > deadline:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            raise AssertionError(f"it never came to that:\n{printed_so_far(process)}")
-        time.sleep(0.02)
 
 
 @contextlib.contextmanager

@@ -20,15 +20,7 @@ import psutil
 import pytest
 
 from dp_topk.mechanisms import Profile
-from tests.copies import (
-    ERRORS,
-    SLOW,
-    TINY,
-    Project,
-    ended,
-    mounted,
-    until,
-)
+from tests.copies import ERRORS, SLOW, TINY, Project, mounted
 from tests.data.faulty_server import FaultyServer, stalled
 from workflow.scripts.common import InputError, intact, logged, write_csv, written
 from workflow.scripts.config.plan import CELLS
@@ -72,13 +64,13 @@ def hit(project, target, name, moments):
     project.unlock()
     process = project.start(*ERRORS)
     if more < 0:  # before the first job starts
-        time.sleep(moments.uniform(0, 1.5))
+        time.sleep(moments.uniform(0, 0.6))
     while process.poll() is None and trials_made(project) < made + more:
         time.sleep(0.01)
     time.sleep(moments.uniform(0, 0.3))
     in_time = send(name, process, target)
-    done = ended(process)
-    if not in_time and done.returncode == 0:
+    code, _ = process.ended()
+    if not in_time and code == 0:
         shutil.rmtree(project.root / "results")  # there was nothing left to do
     return in_time
 
@@ -111,21 +103,23 @@ def test_a_run_locks_the_folder_and_the_jobs_of_a_killed_run_do_no_harm(tmp_path
     project = Project(tmp_path, {**TINY, "mechanisms": ["slow"], "ks": [2], "trials": 1})
     (project.root / "mechanisms" / "slow.py").write_text(SLOW, encoding="utf-8")
     first = project.start(*ERRORS)
-    until((project.root / "begun").exists, first)
+    first.until((project.root / "begun").exists)
 
-    printed = " ".join(project.run(*ERRORS).stdout.split())
+    printed = " ".join(project.fails(*ERRORS).split())
     assert "directory cannot be locked" in printed.lower()
     assert "removed with the --unlock argument" in printed
-    first.kill()
-    ended(first)
+    jobs = psutil.Process(first.pid).children()
+    os.kill(first.pid, signal.SIGKILL)
+    first.ended()
     project.finishes("--unlock")
     (project.root / "begun").unlink()
     second = project.start(*ERRORS)
-    until((project.root / "begun").exists, second)  # beside the job of the first
+    second.until((project.root / "begun").exists)  # beside the job of the first
+    assert [job for job in jobs if job.is_running()]
     (project.root / "go-on").touch()
-    done = ended(second)
-    assert done.returncode == 0, done.stdout
-    time.sleep(1)  # for the job of the first
+    code, printed = second.ended()
+    assert code == 0, printed
+    psutil.wait_procs(jobs, timeout=60)
     assert len(list(project.root.glob("results/trials/games/slow/*"))) == 2
     assert not project.unfinished()
 
@@ -141,7 +135,7 @@ def test_no_result_stays_as_it_was_when_all_jobs_that_change_it_were_killed(tmp_
     process = project.start(*ERRORS, "--keep-going")
     while send("SIGKILL", process, "one job"):
         pass
-    assert ended(process).returncode == 1
+    assert process.ended()[0] == 1
     assert not (project.root / made).exists()
     assert (project.root / made.replace("cdp_peel", "joint")).exists()  # which ignores delta
 
@@ -164,9 +158,9 @@ def test_an_original_put_there_after_the_download_was_cut_off_is_used(tmp_path):
         pets |= {"counts": {"column": "votes"}}
         project = Project(tmp_path, {**TINY, "datasets": {**TINY["datasets"], "pets": pets}})
         process = project.start("data/counts/pets.csv")
-        until(lambda: server.requests, process)
-        os.killpg(process.pid, signal.SIGKILL)
-        ended(process)
+        process.until(lambda: server.requests)
+        process.kill_all()
+        process.ended()
     original = tmp_path / "data" / "raw" / "pets" / "pets.csv"
     original.write_text("pet,votes\ncat,3\ndog,3\n", encoding="utf-8")
     project.resumes("data/counts/pets.csv")

@@ -7,7 +7,8 @@ import subprocess
 
 import pytest
 
-from tests.copies import SNAKEMAKE, TINY, Project
+from tests.copies import TINY, Project
+from tests.started import SNAKEMAKE
 
 NEEDED = ("snakemake_storage_plugin_fs", "snakemake_executor_plugin_cluster_generic")
 missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
