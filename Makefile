@@ -1,4 +1,4 @@
-# Every command there is to type; `make help` lists them. Needs Python 3.11 or newer and make.
+# All commands to type; `make help` lists them. Needs Python 3.11 or newer and make.
 
 PYTHON ?= python3
 CORES ?= 2
