@@ -1,10 +1,10 @@
-# Everything a person types; `make help` lists it. Needs Python 3.11 or newer and make.
+# All commands to type; `make help` lists them. Needs Python 3.11 or newer and make.
 
 PYTHON ?= python3
 CORES ?= 2
 EXTRAS ?=
 BIN := .venv/bin
-# Extras that were chosen once are kept.
+# Extras, once chosen, are kept.
 CHOSEN := $(sort $(EXTRAS) $(shell cat .venv/extras 2> /dev/null))
 LOCKS := requirements.lock $(CHOSEN:%=requirements-%.lock)
 VERSION := -c 'import sys; print("%d.%d" % sys.version_info[:2])'
@@ -27,12 +27,12 @@ setup: ## make .venv from the lock; skipped when nothing has changed (EXTRAS="sl
 ifneq ($(filter command% environment%,$(origin PYTHON)),)
 	@test ! -x $(BIN)/python || test "$$($(PYTHON) $(VERSION))" = "$$($(BIN)/python $(VERSION))" || \
 		{ echo "$(PYTHON) is Python $$($(PYTHON) $(VERSION)), but .venv has Python" \
-		"$$($(BIN)/python $(VERSION)): delete .venv, and run this again."; exit 1; }
+		"$$($(BIN)/python $(VERSION)): delete .venv and run this again."; exit 1; }
 endif
 	@test -x $(BIN)/python && cat $(LOCKS) | cmp -s - .venv/installed.lock || \
 		$(MAKE) --no-print-directory .venv
 
-# Installs over the old packages: pip removes one only when its successor is downloaded.
+# Installs over the old packages: pip removes one only once its successor is downloaded.
 .PHONY: .venv
 .venv:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -49,20 +49,20 @@ endif
 config-file: setup
 	@$(BIN)/python -m workflow.scripts.config.reading $(CONFIG)
 
-figures: config-file ## make all results and figures (CONFIG=mine.yaml: from your config)
+figures: config-file ## make all results and figures (CONFIG=mine.yaml: with your config)
 	$(SNAKEMAKE) $(OVERLAY)
 
 field: config-file ## compare all mechanisms at six epsilons, in field/ (CONFIG=mine.yaml: on your data)
 	$(SNAKEMAKE) --directory field --configfile workflow/field.yaml $(CONFIG)
 
-users: setup ## measure what a limit on the items of a user costs, on the original of Games (downloads it)
+users: setup ## measure the cost of limiting a user's items, on the original of Games (downloads it)
 	$(SNAKEMAKE) --config data=download -- data/raw/games/verified/steam-video-games.zip
 	$(BIN)/python -m tools.users
 
-time: config-file ## time the mechanisms again, and redraw figure 3
+time: config-file ## time the mechanisms again and redraw figure 3
 	$(SNAKEMAKE) --forcerun timing $(OVERLAY)
 
-scaling: setup ## time the samplers against d and k, and draw the figure (a minute)
+scaling: setup ## time the samplers against d and k and draw the figure (a minute)
 	$(SNAKEMAKE) -- scaling
 
 report: figures ## make report.html, one page with all figures, tables and claims
@@ -77,34 +77,34 @@ test: setup ## run all tests
 quick-test: setup ## run the tests that take less than a few seconds each
 	$(BIN)/python -m pytest --numprocesses $(CORES) -m "not slow"
 
-check: setup ## check style, types and formatting: ruff, mypy, snakefmt, snakemake --lint
+check: setup ## check style, types and formatting (ruff, mypy, snakefmt, snakemake --lint)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/snakefmt --check Snakefile workflow/rules
 	$(BIN)/snakemake --lint
 
-bench: setup ## time the samplers against NumPy, the published algorithms and exact releases
+bench: setup ## time the samplers (beside NumPy) and exact releases
 	$(BIN)/python -m benchmarks.mechanisms
 	$(BIN)/python -m benchmarks.release
 
-bench-pipeline: setup ## measure the overhead of the pipeline, and a sweep of 7,200 cells (10 minutes)
+bench-pipeline: setup ## measure the pipeline's overhead and a sweep of 7,200 cells (10 minutes)
 	$(BIN)/python -m benchmarks.pipeline
 
-bench-data: setup ## compare counting 20 million rows with the bare query on DuckDB: seconds and memory
+bench-data: setup ## compare counting 20 million rows with DuckDB's bare query: seconds and memory
 	$(BIN)/python -m benchmarks.counting
 
-numbers: setup ## measure again and write the tables into the pages (ONLY=release: tables whose command has this word)
+numbers: setup ## measure again and update the tables in the pages (ONLY=release: those with this word in their command)
 	$(BIN)/python -m tools.numbers $(ONLY)
 
-site: ## build site/ from the pages and a run (CONFIG=mine.yaml: from your config)
+site: ## build site/ from the pages and a run (CONFIG=mine.yaml: with your config)
 	@$(MAKE) --no-print-directory figures EXTRAS="$(EXTRAS) site"
 	$(BIN)/python -m tools.site
 
-crate: figures ## pack the last run, its config, tables, figures and checksums, as an RO-Crate
+crate: figures ## pack the last run as an RO-Crate: config, tables, figures and checksums
 	$(BIN)/python -m tools.crate
 
-gallery: figures scaling ## make the small pictures and the verdicts that the README links to
+gallery: figures scaling ## make the small pictures and the verdicts in docs/
 	$(BIN)/python -m tools.gallery figures docs/gallery
 	cp results/claims.md docs/claims.md
 
@@ -115,7 +115,7 @@ gallery-field: field ## make the small pictures that docs/choosing.md shows
 LOCK := .venv-lock/bin/uv pip compile --quiet --upgrade --generate-hashes --no-header --no-annotate \
 	--no-emit-index-url --universal --python-version 3.11 pyproject.toml
 
-lock: ## pin the newest versions of all packages, with hashes
+lock: ## pin all packages at their newest versions, with hashes
 	$(PYTHON) -m venv --clear .venv-lock
 	.venv-lock/bin/pip install --quiet --disable-pip-version-check uv
 	$(LOCK) --extra pipeline --extra dev --output-file requirements.lock
@@ -126,5 +126,5 @@ lock: ## pin the newest versions of all packages, with hashes
 tidy: setup ## show and delete the figures and results that the last run did not make
 	@$(BIN)/python -m workflow.scripts.results.manifest
 
-clean: ## delete all that was made, except the environment and the originals in data/raw
+clean: ## delete everything that was made, except the environment and the originals in data/raw
 	rm -rf .snakemake data/raw/*/verified data/counts results figures field logs report.html site crate.zip

@@ -431,7 +431,7 @@ MISTAKES = {
     "datasets: {'a b': {title: A}}": "datasets has the name 'a b' lower-case letters",
     "datasets: {'': {title: A}}": "datasets has the name '' lower-case letters",
     "datasets: {Books: {title: A}}": "datasets has the name 'Books' lower-case letters",
-    "datasets: {1st: {title: A}}": "datasets has the name '1st' a letter first",
+    "datasets: {1st: {title: A}}": "datasets has the name '1st' beginning with a letter",
     'datasets: {"books\\n": {title: A}}': "datasets has the name 'books\\n' lower-case letters",
     f"datasets: {{{'a' * 41}: {{title: A}}}}": "datasets has the name 1 to 40",
     "datasets: {books: {title: ''}}": "datasets.books.title is the text '' on one line",
