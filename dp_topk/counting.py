@@ -46,7 +46,7 @@ from dp_topk._tables import (
     start_of_text,
     unpacked,
 )
-from dp_topk.mechanisms._profile import LARGEST_COUNT
+from dp_topk.mechanisms import LARGEST_COUNT
 
 __all__ = ["CountingError", "Counts", "count_users", "query", "read_counts"]
 

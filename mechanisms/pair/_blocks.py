@@ -29,7 +29,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._profile import Floats, Integers, Profile
+from .. import Profile
+from .._profile import Floats, Integers
 from .._thresholds import Lottery, geometric, log_series
 from ._level import Level, inner_ranks
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dp_topk.mechanisms._profile import LARGEST_COUNT
+from dp_topk.mechanisms import LARGEST_COUNT
 from workflow.scripts.common import InputError, written
 
 HEADER = b"count,items\n"
