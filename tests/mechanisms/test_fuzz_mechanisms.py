@@ -68,7 +68,9 @@ def assert_valid(name, items, d, k):
     "name", [name for name in NAMES if name in exact.DISTRIBUTIONS | exact.PARTIAL]
 )
 def test_few_items_against_enumeration(name):
-    @fuzz
+    """For inputs of every kind; `test_exact` and `test_unknown_domain` compare frequencies."""
+
+    @settings(fuzz, max_examples=60)
     @given(st.data(), few, epsilons, deltas, relations, st.integers(0, 99))
     def check(data, counts, epsilon, delta, relation, seed):
         k = data.draw(st.integers(1, len(counts)), label="k")
