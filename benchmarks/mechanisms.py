@@ -10,6 +10,7 @@ import tracemalloc
 import numpy as np
 
 from dp_topk import mechanisms
+from workflow.scripts.data.profiles import read_profile
 
 REPEATS = 7
 FAST = ("joint", "fast_joint", "pnf_joint", "pnf_peel", "cdp_peel", "laplace", "gamma")
@@ -44,15 +45,6 @@ def select(name, counts, k, rng):
     return lambda: mechanism.select(counts, k, 1.0, rng=rng)
 
 
-def foods(rng):
-    table = np.loadtxt("data/embedded/foods.csv", delimiter=",", skiprows=1, dtype=np.int64)
-    return rng.permutation(np.repeat(*table.T))
-
-
-def pareto(rng, d):
-    return np.minimum(rng.pareto(1.0, d) + 1, 1e6).astype(np.int64)
-
-
 def beside_numpy(counts, yardstick, rng):
     """Milliseconds of joint and of one pass of NumPy over the same counts, k = 195; memory."""
     call = select("joint", counts, KS[-1], rng)
@@ -76,11 +68,12 @@ def print_foods(counts, joint_at_195, rng):
 
 def main():
     rng, d = np.random.default_rng(1), 10**7
-    on_foods = foods(rng)
+    on_foods = rng.permutation(np.repeat(*read_profile("data/embedded/foods.csv")))
+    pareto = np.minimum(rng.pareto(1.0, d) + 1, 1e6).astype(np.int64)
     inputs = {
         "Foods": (on_foods, np.bincount),
         "500 distinct counts": (rng.integers(0, 500, d), np.bincount),
-        "Pareto, up to 10⁶": (pareto(rng, d), np.bincount),
+        "Pareto, up to 10⁶": (pareto, np.bincount),
         "spread over 10¹⁵": (rng.integers(0, 10**15, d), np.sort),
     }
     found = {title: beside_numpy(*given, rng) for title, given in inputs.items()}

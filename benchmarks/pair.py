@@ -7,13 +7,12 @@ processor seconds that it takes to prepare and the milliseconds of a draw.
 
 import argparse
 import time
-from pathlib import Path
 
 import numpy as np
 
 from dp_topk import mechanisms
+from workflow.scripts.data.profiles import read_profile
 
-EMBEDDED = Path(__file__).parents[1] / "data" / "embedded"
 CELLS = [
     ("foods", 50, 1.0),
     ("games", 25, 0.5),
@@ -37,8 +36,7 @@ DRAWS = 100
 
 
 def read(dataset):
-    path = EMBEDDED / f"{dataset}.csv"
-    return mechanisms.Profile(*np.loadtxt(path, np.int64, delimiter=",", skiprows=1, unpack=True))
+    return mechanisms.Profile(*read_profile(f"data/embedded/{dataset}.csv"))
 
 
 def errors(name, profile, k, epsilon):

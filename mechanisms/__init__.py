@@ -21,19 +21,18 @@ It defines
                 where `draw(rng)` returns k distinct ranks as integers, best first: rank 0 is an
                 item with the largest count of the Profile
 
-and, where they differ from the default, the other attributes that `Mechanism` describes. If its
-`output` is a set, it shuffles the items: their order by rank is not part of what it may tell.
+and, where they differ from the default, the other attributes that `Mechanism` describes. A
+mechanism whose `output` is a set shuffles the items: their order by rank would tell more.
 
-Further parameters of `prepare`, with defaults, are the mechanism's options. Arguments other
-than these reach `prepare` checked, epsilon between 1e-250 and 1e250. Everything random comes from
-the generator given to `draw`. NumPy is all that this package needs.
+Further parameters of `prepare`, with defaults, are the mechanism's options. All other arguments
+reach `prepare` checked, epsilon between 1e-250 and 1e250. Everything random comes from the
+generator given to `draw`. NumPy is all that this package needs.
 
 The samplers use doubles and serve experiments, not a hardened release. A uniform has 53 bits, so
 an event with a probability below about 2**-52 may come up never or too often, and "pure" means
-pure but for events of that kind. How much that is in all is worked out where the samplers are
-described: 2**-48 of the probability over sequences (`_sequences`), which includes thresholds that
-are cut off inside a block, and more for the peeling mechanisms (`_peeling`, 2**-33 on the paper's
-largest dataset) and for noisy counts (`_noise`).
+pure but for events of that kind. Their total is bounded where the samplers are described: 2**-48
+of the probability over sequences (`_sequences`), more for the peeling mechanisms (`_peeling`,
+2**-33 on the paper's largest dataset) and for noisy counts (`_noise`).
 """
 
 import difflib
@@ -43,7 +42,7 @@ import importlib.metadata
 import importlib.util
 import pkgutil
 
-from ._mechanism import RELATIONS, Draw, Mechanism, Neighbors, Ranks, Unavailable, checked_k
+from ._mechanism import RELATIONS, Draw, Mechanism, Neighbors, Ranks, Unavailable, checked_k, moves
 from ._profile import LARGEST_COUNT, Profile
 from ._ranked import ranked
 from ._thresholds import cut_into_blocks, sequence_at
@@ -60,6 +59,7 @@ __all__ = [
     "checked_k",
     "cut_into_blocks",
     "get",
+    "moves",
     "names",
     "ranked",
     "sequence_at",
@@ -100,7 +100,7 @@ def get(name: str) -> Mechanism:
     Raises
     ------
     ValueError
-        There is no such mechanism; the message lists those that there are, and the nearest.
+        There is no such mechanism; the message lists all names, and the nearest.
     """
     modules = _modules()
     if name not in modules:

@@ -3,8 +3,10 @@
 Limited domain
 --------------
 T holds the d' items with the largest counts among those that occur, ties in an order that does
-not depend on the data. h is the next largest count, or 0 if there is none. The number d' is
-chosen without looking at the data; T is not public.
+not depend on the data. h is the next largest count, or 0 if there is none. The number d',
+the option `limit` of the mechanisms, is at least k and does not depend on the data, or is a text
+such as "5k" (the default) for five times k. If it is small, items are cut off; if it is large,
+mechanisms end or say nothing sooner. T is not public.
 
 Let D and D' be neighbours. An item of T(D) that is missing in T(D') has a count of at most h + s
 in D, where s = 1 for add-remove and s = 2 for swap neighbours: in D' it has at most h(D') (0 if
@@ -42,9 +44,9 @@ This is (2 s r + log(1 + delta_1), delta_1)-DP, whatever the number of items of 
    the probability of an outcome of both changes by a factor of at most
    (1 + delta_1) exp(2 s r).
 
-With delta_1 = delta and 2 s r = epsilon - log(1 + delta) it is (epsilon, delta)-DP: one epsilon
-for all k places. (Where epsilon is so small that little or nothing would be left, delta_1 is
-epsilon / 2 instead.)
+With delta_1 = delta and r = (epsilon - log(1 + delta)) / (2 s) it is (epsilon, delta)-DP: one
+epsilon for all k places. (Where epsilon is so small that little or nothing would be left, delta_1
+is epsilon / 2 instead.)
 
 How: in the threshold form of `_sequences`, both weights are sums over thresholds,
 
@@ -53,8 +55,7 @@ How: in the threshold form of `_sequences`, both weights are sums over threshold
 
 The first is drawn as for the known domain T. The second has the same form with N(v_1 + v) in the
 place of N(v). A draw chooses between the two in proportion to their bounds, then proposes a
-threshold, and begins again if it is rejected. As for known domains, at least half of the proposals
-are accepted, and what is bounded there for the rounding of doubles holds here, too.
+threshold, and begins again if it is rejected. The bounds of `_sequences` hold here, too.
 """
 
 import math
@@ -64,40 +65,23 @@ from typing import Any
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors, Ranks, moves
-from ._profile import LARGEST_COUNT, Profile
+from . import LARGEST_COUNT, Draw, Neighbors, Profile, Ranks, moves
 from ._sequences import LossThreshold, loss_rate
 from ._thresholds import logistic
 
 DEFAULT_LIMIT = "5k"
-
 NOTHING = np.array([], dtype=np.int64)
 
 
 class LimitedDomain:
     """T, by ranks: ranks from 0 on are those of the profile, except among the ties for T.
 
-    Parameters
-    ----------
-    profile : Profile
-        All items; those of count 0 do not occur.
-    k : int
-        How many items are wanted.
-    limit : int or str
-        d', or a text such as "5k" for five times k.
-
-    Attributes
-    ----------
-    limit : int
-        d'.
-    items : int
-        How many items T has: d', or as many as occur.
-    next_count : int
-        h.
+    limit: d'.
+    items: how many items T has: d', or as many as occur.
+    next_count: h.
     """
 
     def __init__(self, profile: Profile, k: int, limit: int | str) -> None:
-        self.profile = profile
         self.limit = checked_limit(limit, k)
         occurring = int(profile.at_least(1))
         self.items = min(self.limit, occurring)
@@ -105,16 +89,6 @@ class LimitedDomain:
         last = int(profile.counts_at(self.items - 1)) if self.items else 0
         # Items with these ranks share the smallest count of T.
         self.ties = int(profile.at_least(last + 1)), int(profile.at_least(last))
-
-    def top(self, filled: bool = False) -> Profile:
-        """The profile of T; filled up with nameless items of count 0 on request."""
-        groups = int(self.profile.groups_of(self.items - 1)) + 1 if self.items else 0
-        deficits = self.profile.deficits[:groups]
-        bounds = np.minimum(self.profile.bounds[: groups + 1], self.items)
-        largest = self.profile.largest
-        if filled and self.items < self.limit:
-            deficits, bounds = np.append(deficits, largest), np.append(bounds, self.limit)
-        return Profile.of(largest, deficits, bounds)
 
     def named(self, ranks: Ranks, rng: np.random.Generator) -> Ranks:
         """The items of these ranks of T, without the nameless, with ties in random order."""
@@ -151,14 +125,14 @@ def k_or_nothing(
     epsilon: float,
     delta: float,
     neighbors: Neighbors,
-    limit: int | str,
+    limit: int | str = DEFAULT_LIMIT,
 ) -> Draw:
-    """`draw(rng)` for k items of a limited domain, or nothing.
+    """`prepare` of a mechanism that selects k items of a limited domain, or nothing.
 
     kind: the thresholds on the loss of a sequence, or of a set.
     """
     domain = LimitedDomain(profile, k, limit)
-    top = domain.top(filled=True)
+    top = profile.first(domain.items, nameless=domain.limit - domain.items)
     delta = min(delta, epsilon / 2)
     rate = loss_rate(epsilon - math.log1p(delta), neighbors)
     first = max(0, int(top.counts_at(k - 1)) - domain.next_count - moves(neighbors))
@@ -172,7 +146,6 @@ def k_or_nothing(
             silent = rng.random() < chance
             allowed = (nothing if silent else something).propose(rng)
             if allowed is not None:
-                break
-        return NOTHING.copy() if silent else domain.named(something.below(allowed, rng), rng)
+                return NOTHING if silent else domain.named(something.below(allowed, rng), rng)
 
     return draw

@@ -22,10 +22,6 @@ Neighbors: TypeAlias = Literal["add-remove", "swap"]
 RELATIONS: tuple[Neighbors, ...] = ("add-remove", "swap")
 ARGUMENTS = ("profile", "k", "epsilon", "delta", "neighbors")  # of every module's prepare
 
-# Counts are below 2**53: beyond these bounds of epsilon no double tells the difference, and the
-# products and quotients that mechanisms form of epsilon, k and counts stay finite within them.
-LEAST_EPSILON, LARGEST_EPSILON = 1e-250, 1e250
-
 
 def moves(neighbors: Neighbors) -> int:
     """How far two counts can move against each other: 1 if a user comes or goes, 2 for a swap."""
@@ -33,15 +29,10 @@ def moves(neighbors: Neighbors) -> int:
 
 
 class Unavailable(Exception):
-    """The mechanism cannot serve these counts; fine in an experiment, never in a release.
+    """The mechanism cannot serve these counts.
 
-    Whether it is raised depends on the data, so the answer itself is not private.
+    Whether it is raised depends on the data, so this is fine in an experiment, never in a release.
     """
-
-
-def nothing(*sizes: int) -> int:
-    """The memory, or the time, of a mechanism that needs none worth mentioning."""
-    return 0
 
 
 @dataclasses.dataclass(frozen=True)
@@ -85,7 +76,7 @@ class Mechanism:
     extra_memory : callable
         `extra_memory(d, k)`: the bytes that a draw of k out of d items needs beyond the counts.
     extra_seconds : callable
-        `extra_seconds(k)`: how long preparing a cell may take, if that is worth mentioning.
+        `extra_seconds(k)`: how long preparing may take, if that is worth mentioning.
     every_pair : bool
         Whether it computes a number for each pair of an item and a place, d k in all.
     """
@@ -107,8 +98,8 @@ class Mechanism:
     dash: tuple[float, ...] | None = None
     marker: str | None = None
     order: int = 1000
-    extra_memory: Callable[[int, int], int] = nothing
-    extra_seconds: Callable[[int], float] = nothing
+    extra_memory: Callable[[int, int], int] = lambda d, k: 0
+    extra_seconds: Callable[[int], float] = lambda k: 0
     every_pair: bool = False
 
     @classmethod
@@ -119,16 +110,15 @@ class Mechanism:
             raise ValueError(
                 f"The mechanism {name} has no {missing[0]}; define it in {module.__file__}."
             )
-        own = ("name", "module", "sampler", "options")
-        said = [field.name for field in dataclasses.fields(cls) if field.name not in own]
         parameters = inspect.signature(module.prepare).parameters
-        return cls(
-            name=name,
-            module=module.__name__,
-            sampler=module.prepare,
-            options=tuple(option for option in parameters if option not in ARGUMENTS),
-            **{key: getattr(module, key) for key in said if hasattr(module, key)},
-        )
+        own: dict[str, Any] = {
+            "name": name,
+            "module": module.__name__,
+            "sampler": module.prepare,
+            "options": tuple(option for option in parameters if option not in ARGUMENTS),
+        }
+        keys = [field.name for field in dataclasses.fields(cls)]
+        return cls(**{key: getattr(module, key) for key in keys if hasattr(module, key)} | own)
 
     def prepare(
         self,
@@ -148,8 +138,8 @@ class Mechanism:
         k : int
             How many items to select, from 1 to the number of items.
         epsilon, delta : float
-            The privacy parameters. A pure mechanism does not look at delta. With delta = 0 an
-            approximate mechanism is epsilon-DP, or refuses if it cannot be.
+            The privacy parameters. A pure mechanism ignores delta. With delta = 0 an approximate
+            mechanism is epsilon-DP, or refuses if it cannot be.
         neighbors : {"add-remove", "swap"}
             Neighbouring datasets differ by one user who is added or removed, or by one user who
             is swapped for another.
@@ -160,8 +150,8 @@ class Mechanism:
         -------
         callable
             `draw(rng)`, which takes a numpy.random.Generator and returns an array of k distinct
-            indices into `counts`, or into the ranks of a Profile: best first, or in random order
-            if the output is a set.
+            indices into `counts`, or of ranks if that is a Profile: best first, or in random
+            order if the output is a set.
 
         Raises
         ------
@@ -170,7 +160,31 @@ class Mechanism:
         Unavailable
             The mechanism cannot serve these counts.
         """
-        return self._prepare(counts, k, epsilon, delta, neighbors, options)
+        profile, items_of = ranked(counts)
+        k = checked_k(k, profile.d)
+        epsilon = checked_number("epsilon", epsilon, math.inf, "a finite number above 0")
+        # Counts are below 2**53: beyond these bounds no double tells the difference, and what
+        # mechanisms form of epsilon, k and counts stays finite within them.
+        epsilon = min(max(epsilon, 1e-250), 1e250)
+        if self.guarantee == "approx":
+            delta = self._checked_delta(delta)
+        self.check_relation(neighbors)
+        for option in options:
+            if option not in self.options:
+                known = ", ".join(self.options) or "none"
+                raise ValueError(f"{self.name} has no option {option!r}; its options: {known}.")
+        # Probabilities too small for a double are meant to become 0.
+        with np.errstate(under="ignore"):
+            draw_ranks = self.sampler(
+                profile, k, epsilon=epsilon, delta=delta, neighbors=neighbors, **options
+            )
+
+        def draw(rng: np.random.Generator) -> Ranks:
+            _check_generator(rng)
+            with np.errstate(under="ignore"):
+                return items_of(draw_ranks(rng))
+
+        return draw
 
     def select(
         self,
@@ -188,7 +202,7 @@ class Mechanism:
         Parameters
         ----------
         counts, k, epsilon, delta, neighbors, **options
-            As for `prepare`.
+            As for `prepare`, which also says what is raised.
         rng : numpy.random.Generator
             Where everything random comes from.
 
@@ -196,48 +210,9 @@ class Mechanism:
         -------
         numpy.ndarray
             What `draw(rng)` returns.
-
-        Raises
-        ------
-        ValueError, Unavailable
-            As `prepare` does.
         """
-        return self._prepare(counts, k, epsilon, delta, neighbors, options, once=True)(rng)
-
-    def _prepare(
-        self,
-        counts: ArrayLike | Profile,
-        k: int,
-        epsilon: float,
-        delta: float,
-        neighbors: Neighbors,
-        options: dict[str, Any],
-        once: bool = False,
-    ) -> Draw:
-        profile, items_of = (
-            (counts, None) if isinstance(counts, Profile) else ranked(counts, once=once)
-        )
-        k = checked_k(k, profile.d)
-        epsilon = _checked_number("epsilon", epsilon, math.inf, "a finite number above 0")
-        epsilon = min(max(epsilon, LEAST_EPSILON), LARGEST_EPSILON)
-        if self.guarantee == "approx":
-            delta = self._checked_delta(delta)
-        self.check_relation(neighbors)
-        self._check_options(options)
-        # Probabilities too small for a double are meant to become 0.
-        with np.errstate(under="ignore"):
-            draw_ranks = self.sampler(
-                profile, k, epsilon=epsilon, delta=delta, neighbors=neighbors, **options
-            )
-
-        def draw(rng: np.random.Generator) -> Ranks:
-            if not isinstance(rng, np.random.Generator):
-                _refuse_generator(rng)
-            with np.errstate(under="ignore"):
-                ranks = draw_ranks(rng)
-            return ranks if items_of is None else items_of(ranks)
-
-        return draw
+        profile, items_of = ranked(counts, once=True)
+        return items_of(self.prepare(profile, k, epsilon, delta, neighbors, **options)(rng))
 
     def check_relation(self, neighbors: str) -> None:
         """Raise a ValueError unless the mechanism can honour this neighbour relation."""
@@ -250,16 +225,10 @@ class Mechanism:
             )
 
     def _checked_delta(self, delta: Any) -> float:
-        if self.zero_delta and _is_number(delta) and delta == 0:
+        if self.zero_delta and is_number(delta) and delta == 0:
             return 0.0
         allowed = "a number between 0 and 1" + (", or 0" if self.zero_delta else "")
-        return _checked_number("delta", delta, 1, allowed)
-
-    def _check_options(self, options: dict[str, Any]) -> None:
-        for option in options:
-            if option not in self.options:
-                known = ", ".join(self.options) or "none"
-                raise ValueError(f"{self.name} has no option {option!r}; its options: {known}.")
+        return checked_number("delta", delta, 1, allowed)
 
 
 def checked_k(k: Any, d: int) -> int:
@@ -273,21 +242,23 @@ def checked_k(k: Any, d: int) -> int:
     return value
 
 
-def _refuse_generator(rng: Any) -> None:
-    is_seed = isinstance(rng, numbers.Integral) and int(rng) >= 0
-    given, seed = (rng, rng) if is_seed else (f"of type {type(rng).__name__}", "")
-    raise ValueError(
-        f"rng is {given}; give a numpy.random.Generator, e.g. numpy.random.default_rng({seed})."
-    )
+def _check_generator(rng: Any) -> None:
+    if not isinstance(rng, np.random.Generator):
+        is_seed = isinstance(rng, numbers.Integral) and int(rng) >= 0
+        given, seed = (rng, rng) if is_seed else (f"of type {type(rng).__name__}", "")
+        raise ValueError(
+            f"rng is {given}; give a numpy.random.Generator, e.g. numpy.random.default_rng({seed})."
+        )
 
 
-def _is_number(value: Any) -> bool:
+def is_number(value: Any) -> bool:
     return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def _checked_number(name: str, value: Any, upper: float, allowed: str) -> float:
+def checked_number(name: str, value: Any, upper: float, allowed: str) -> float:
+    """The value as a double, if it is a number above 0 and below `upper`; else a ValueError."""
     try:
-        number = float(value) if _is_number(value) else math.nan
+        number = float(value) if is_number(value) else math.nan
     except OverflowError:
         number = math.inf
     if not 0 < number < upper:

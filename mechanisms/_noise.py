@@ -18,32 +18,30 @@ Cost: one draw per distinct count, and O(log k) for each of the k items.
 
 import heapq
 import math
-import numbers
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from ._mechanism import Ranks
-from ._profile import Floats, Integers, Profile
+from . import Profile, Ranks
+from ._mechanism import is_number
+from ._profile import Floats, Integers
+
+Quantile: TypeAlias = Callable[[Any], Any]
 
 _TINY = np.finfo(float).tiny
 
 
 def largest_noisy(
-    profile: Profile,
-    k: int,
-    quantile: Callable[[Any], Any],
-    rng: np.random.Generator,
-    least: float = -math.inf,
+    profile: Profile, k: int, noise: Quantile, rng: np.random.Generator, least: float = -math.inf
 ) -> Ranks:
     """Ranks of the k largest of count + noise, best first; only of those that are at least `least`.
 
-    quantile(x) is the value below which the noise lies with probability exp(-x), x > 0.
+    noise(x) is the value below which the noise lies with probability exp(-x), x > 0.
     """
     left = profile.items
     exponents = rng.standard_exponential(len(left)) / left
-    whole, rest = noisy_parts(quantile(np.maximum(exponents, _TINY)), profile.deficits)
+    whole, rest = noisy_parts(noise(np.maximum(exponents, _TINY)), profile.deficits)
     groups = candidates(whole, k)  # only the k counts with the best best items can come up
     best = (-whole[groups]).tolist(), (-rest[groups]).tolist(), groups.tolist()
     queue = list(zip(*best, strict=True))
@@ -64,16 +62,15 @@ def largest_noisy(
             heapq.heappop(queue)
             continue
         exponents[group] += rng.standard_exponential() / left[group]
-        noise = quantile(np.maximum(exponents[group], _TINY))
-        whole, rest = noisy_parts(noise, profile.deficits[group])
+        further = noise(np.maximum(exponents[group], _TINY))
+        whole, rest = noisy_parts(further, profile.deficits[group])
         heapq.heapreplace(queue, (-float(whole), -float(rest), group))
     return np.array(chosen, dtype=np.int64)
 
 
 def checked_contributions(contributions: float) -> float:
     """To how many items a user contributes at most, as an option of a mechanism."""
-    is_number = isinstance(contributions, numbers.Real) and not isinstance(contributions, bool)
-    if not (is_number and contributions >= 1):
+    if not (is_number(contributions) and contributions >= 1):
         raise ValueError(f"contributions is {contributions!r}; it must be a number of at least 1.")
     return contributions
 

@@ -32,8 +32,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ._mechanism import Ranks
-from ._profile import Profile
+from . import Profile, Ranks
 
 Choose = Callable[[int, set[int], np.random.Generator], int | None]
 

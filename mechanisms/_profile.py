@@ -18,10 +18,9 @@ _DENSE = 2**17  # up to this spread of the counts, a table says how many are at 
 class Profile:
     """How many items have each count.
 
-    A mechanism treats items alike, so this is all that it needs to know; it is much smaller
-    than the vector of counts when many items share a count. Items are known by rank: 0 for
-    an item with the largest count, d - 1 for one with the smallest. Ties are broken
-    arbitrarily, but always in the same way.
+    A mechanism treats items alike, so this is all that it needs to know. Items are known by rank:
+    0 for an item with the largest count, d - 1 for one with the smallest. Counts and numbers of
+    items are at most LARGEST_COUNT, 2**53.
 
     Parameters
     ----------
@@ -33,12 +32,12 @@ class Profile:
     Attributes
     ----------
     counts : numpy.ndarray
-        The distinct counts, descending. (A vector of counts of which few are equal may have one
-        entry an item instead, equal counts included: no mechanism minds.)
+        The distinct counts, descending. (A vector of counts of which few are equal may have an
+        entry for each item instead, equal counts included: no mechanism minds.)
     deficits : numpy.ndarray
         counts[0] - counts.
     bounds : numpy.ndarray
-        bounds[g] items come before those of counts[g], bounds[g + 1] up to and with them.
+        The ranks from bounds[g] on, below bounds[g + 1], have counts[g].
     d : int
         The number of items.
     largest, spread : int
@@ -114,6 +113,17 @@ class Profile:
     def counts_at(self, ranks: Integers | int) -> Integers:
         """The counts of the items with these ranks."""
         return self.largest - self.deficits[self.groups_of(ranks)]
+
+    def first(self, number: int, nameless: int = 0) -> Self:
+        """The profile of this many first ranks, with further items of count 0."""
+        groups = int(self.groups_of(number - 1)) + 1
+        deficits, bounds = self.deficits[:groups], np.minimum(self.bounds[: groups + 1], number)
+        if nameless:
+            deficits, bounds = (
+                np.append(deficits, self.largest),
+                np.append(bounds, number + nameless),
+            )
+        return self.of(self.largest, deficits, bounds)
 
 
 def deficits_below(largest: int, counts: NDArray[Any]) -> Integers:

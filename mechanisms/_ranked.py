@@ -25,15 +25,13 @@ _MANY = 2**20  # from this many items on, another copy of the counts is one too 
 _PART = 2**14  # items looked through at once: few enough for the cache, enough for NumPy
 
 
-def ranked(counts: ArrayLike, *, once: bool = False) -> tuple[Profile, LookUp]:
+def ranked(counts: ArrayLike | Profile, *, once: bool = False) -> tuple[Profile, LookUp]:
     """The profile of a vector of counts, and a function that gives the items of ranks.
-
-    Of the items with equal counts, the first in the input has the first rank.
 
     Parameters
     ----------
-    counts : array-like of int
-        The number of users of each item, in any order.
+    counts : array-like of int, or Profile
+        The number of users of each item, in any order. The items of a Profile are its ranks.
     once : bool
         The caller asks for items one time only, and before the counts can have changed; then
         the counts need not be copied.
@@ -41,14 +39,16 @@ def ranked(counts: ArrayLike, *, once: bool = False) -> tuple[Profile, LookUp]:
     Returns
     -------
     Profile, callable
-        The profile, and `items_of(ranks)`: the indices into `counts` of the items with these
-        ranks, both as arrays.
+        The profile, and `items_of(ranks)`: an array of the indices into `counts` of the items
+        with these ranks. Of items with equal counts, the first in the input has the first rank.
 
     Raises
     ------
     ValueError
         The counts are not a vector of integers from 0 to 2**53.
     """
+    if isinstance(counts, Profile):
+        return counts, lambda ranks: ranks
     array, smallest, largest = checked_integers(counts, "counts")
     spread = largest - smallest
     if spread < len(array) // 8:

@@ -68,9 +68,9 @@ import math
 
 import numpy as np
 
-from ._mechanism import Neighbors, Ranks, moves
-from ._profile import Floats, Integers, Profile
-from ._thresholds import Lottery, cut_into_blocks, geometric, sequence_at
+from . import Neighbors, Profile, Ranks, cut_into_blocks, moves, sequence_at
+from ._profile import Floats, Integers
+from ._thresholds import Lottery, geometric
 
 _CELLS = 1 << 16  # how many t_r(v) are looked up at once, to bound memory
 

@@ -9,32 +9,29 @@ Guarantee: epsilon-DP. Adding or removing a user changes c_i - c_j by at most 1 
     swapping one for another by at most 2; the loss, the largest of such differences or 0, changes
     by no more.
 
-How: through a threshold on the loss, as `joint`; `_sequences` has the derivation. It needs the
-    number N(v) of sets with loss <= v, and to draw one of them. Let h + 1 be the best rank that S
-    misses: S holds the ranks 1, ..., h, and its loss is c_{h+1} - min_{i in S} c_i. So it has loss
-    <= v exactly if its other k - h items are among the ranks h + 2, ..., t_{h+1}(v), where
-    t_r(v) = #{j : c_j >= c_r - v}. Only the true top k misses none of the first k, and so
+How: through a threshold on the loss (`_sequences`), which needs the number N(v) of sets with
+    loss <= v, and to draw one of them. Let h + 1 be the best rank that S misses: S holds the ranks
+    1, ..., h, and its loss is c_{h+1} - min_{i in S} c_i. So it has loss <= v exactly if its other
+    k - h items are among the ranks h + 2, ..., t_{h+1}(v), where t_r(v) = #{j : c_j >= c_r - v}.
+    Only the true top k misses none of the first k, and so
 
         N(v) = 1 + sum_{h=0}^{k-1} C(t_{h+1}(v) - h - 1, k - h).
 
     A set with loss <= v is drawn by choosing h in proportion to its term, then a uniform
     (k - h)-subset of those ranks.
 
-    The output distribution is exact up to the rounding of doubles: outcomes that can never come
-    up have a probability below 2**-52 in all, each weight has a relative error below 2**-49 times
-    1 + log N(v) (`_binomials`), and the probability of each h is off by less than k 2**-53.
+    Rounding adds to that of `_sequences` a relative error of each weight below 2**-49 times
+    1 + log N(v) (`_binomials`), and less than k 2**-53 for the probability of each h.
 
-Cost: sorting the counts, then O(k) per block of thresholds; O(k) per draw. Memory: a few copies
-    of the counts.
+Cost: that of `joint`.
 """
 
 import numpy as np
 
+from . import Draw, Neighbors, Profile, Ranks, sequence_at
 from ._binomials import log_binomials
-from ._mechanism import Draw, Neighbors, Ranks
-from ._profile import Floats, Profile
+from ._profile import Floats
 from ._sequences import LossThreshold, loss_rate
-from ._thresholds import sequence_at
 
 label = "Canonical"
 guarantee = "pure"

@@ -6,11 +6,8 @@ Samples: a set S of k items with probability proportional to exp(-epsilon loss(S
     `canonical`, the loss is not cut off at 0: the best set, and no other, has a negative loss,
     minus the gap c_k - c_{k+1}. (If k is the number of items, there is only one set.)
 
-Guarantee: epsilon-DP, for the same reason. Adding or removing a user moves the largest count
-    outside of S and the smallest inside by at most 1, in the same direction; swapping one for
-    another moves each by at most 1. So the loss changes by at most 1, or 2.
-
-    The probability of the best set is never smaller than that of `canonical`, at the same epsilon.
+Guarantee: epsilon-DP, for the same reason. The probability of the best set is never smaller than
+    that of `canonical`, at the same epsilon.
 
 How: that of `canonical`, with thresholds from minus the gap on. Below 0 there is one set, so these
     thresholds together add exp(epsilon gap / 2) - 1 to the weight of the best set.
@@ -22,8 +19,7 @@ import math
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors, Ranks
-from ._profile import Profile
+from . import Draw, Neighbors, Profile, Ranks
 from ._sequences import loss_rate
 from ._thresholds import logistic
 from .canonical import SetThreshold
@@ -43,7 +39,11 @@ order = 115
 
 def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors) -> Draw:
     thresholds = SetThreshold(profile, k, loss_rate(epsilon, neighbors))
-    best = best_chance(profile, k, thresholds)
+    last, following = profile.counts_at(np.array([k - 1, min(k, profile.d - 1)])).tolist()
+    lead = thresholds.rate * (last - following)
+    best = 0.0  # the share of thresholds below 0 among all that are proposed
+    if lead > 0:
+        best = logistic(lead + math.log(-math.expm1(-lead)) - thresholds.log_envelope)
 
     def draw(rng: np.random.Generator) -> Ranks:
         while rng.random() >= best:
@@ -53,12 +53,3 @@ def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: N
         return rng.permutation(k)
 
     return draw
-
-
-def best_chance(profile: Profile, k: int, thresholds: SetThreshold) -> float:
-    """The share of thresholds below 0 among all that are proposed."""
-    last, following = profile.counts_at(np.array([k - 1, min(k, profile.d - 1)])).tolist()
-    lead = thresholds.rate * (last - following)
-    if lead == 0:
-        return 0.0
-    return logistic(lead + math.log(-math.expm1(-lead)) - thresholds.log_envelope)

@@ -32,9 +32,8 @@ import math
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors, moves
+from . import Draw, Neighbors, Profile, moves
 from ._peeling import ExponentialWeights, peel
-from ._profile import Profile
 
 label = "CDP-Peel"
 guarantee = "approx"

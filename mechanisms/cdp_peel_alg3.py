@@ -1,23 +1,18 @@
 """CDP-Peel by the paper's Algorithm 3: the published way to sample what `cdp_peel` samples.
 
-Samples, guarantee: those of `cdp_peel`, where it also says how the listing's scale is
-    to be read.
+Samples, guarantee: those of `cdp_peel`, which also says how the listing's scale is to be read.
 
-How: as listed. Gumbel noise on all d counts, once; the k largest, in descending order. "As
-    published" means the published algorithm in vectorised NumPy, not the published Python, and
-    noisy counts are compared with all digits of the noise (`_noise`).
-
-    It is kept as the published algorithm in the timing figure, and as a second implementation
-    of the same distribution, which the tests compare with `cdp_peel`.
+How: as listed, in vectorised NumPy. Gumbel noise on all d counts, once; the k largest, in
+    descending order, compared with all digits of the noise (`_noise`). It is here for the same
+    reasons as `joint_alg1`.
 
 Cost: d Gumbels for each draw. Memory: a few copies of the counts.
 """
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors, Ranks, moves
+from . import Draw, Neighbors, Profile, Ranks, moves
 from ._noise import candidates, noisy_parts
-from ._profile import Profile
 from .cdp_peel import epsilon_per_round
 
 label = "CDP-Peel, as published"

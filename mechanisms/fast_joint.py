@@ -3,26 +3,26 @@
 Samples: a sequence S of k distinct items with probability proportional to
     exp(-epsilon min(loss(S), tau) / (2 D)),
     tau = ceil((2 D / epsilon) (log(d (d-1) ... (d-k+1)) + log(1 / beta))),
-    where D = 1 for add-remove and 2 for swap neighbours. The loss is that of `joint`; beta,
-    2**-10 by default, bounds the probability that the loss of the output reaches tau.
+    where D = 1 for add-remove and 2 for swap neighbours. The loss is that of `joint`; beta
+    bounds the probability that the loss of the output reaches tau.
 
 Guarantee: epsilon-DP. tau depends on d, k and epsilon only, and clipping at a constant does not
     increase the sensitivity of the loss.
 
-How: the threshold form of `joint` with all sequences allowed from tau on (`_sequences`, clipped
-    losses). The published sampler fills a table of tau times k; this one does not.
+How: as `joint`, with all sequences allowed from tau on (`_sequences`, clipped losses). The
+    published sampler fills a table of tau times k.
 
 Cost: that of `joint`.
 
-Option: beta, in (0, 1).
+Option: beta, in (0, 1), by default 2**-10.
 """
 
 import math
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors
-from ._profile import Profile
+from . import Draw, Neighbors, Profile
+from ._mechanism import checked_number
 from ._sequences import LossThreshold, loss_rate
 
 label = "FastJoint"
@@ -37,16 +37,13 @@ marker = "*"
 order = 100
 
 
+BETA = 2.0**-10
+
+
 def prepare(
-    profile: Profile,
-    k: int,
-    epsilon: float,
-    delta: float,
-    neighbors: Neighbors,
-    beta: float = 2.0**-10,
+    profile: Profile, k: int, epsilon: float, delta: float, neighbors: Neighbors, beta: float = BETA
 ) -> Draw:
-    if not (isinstance(beta, float) and 0 < beta < 1):
-        raise ValueError(f"beta is {beta!r}; it must be a number between 0 and 1.")
+    beta = checked_number("beta", beta, 1, "a number between 0 and 1")
     rate = loss_rate(epsilon, neighbors)
     all_sequences = np.log(profile.d - np.arange(k)).sum()
     tau = math.ceil((all_sequences - math.log(beta)) / rate)

@@ -8,15 +8,14 @@ Guarantee: epsilon-DP for both relations. The K-norm mechanism of the l-infinity
     alone shows less than the noisy counts: adding the same to all of them changes no order, so
     for add-remove the top k is even epsilon/2-DP. The noise is kept as published.)
 
-Cost: one noise per distinct count and draw (`_noise`), instead of one per item. The noise itself
-    grows with the number of items, d / epsilon.
+Cost: one noise per distinct count and draw (`_noise`). The noise grows with the number of items,
+    as d / epsilon.
 """
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors, Ranks
+from . import Draw, Neighbors, Profile, Ranks
 from ._noise import largest_noisy
-from ._profile import Profile
 
 label = "Gamma"
 guarantee = "pure"

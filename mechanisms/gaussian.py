@@ -36,10 +36,9 @@ import math
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors
+from . import Draw, Neighbors, Profile
 from ._noise import checked_contributions, largest_noisy
 from ._normal import quantile
-from ._profile import Profile
 
 label = "Gaussian"
 guarantee = "approx"

@@ -8,15 +8,13 @@ Guarantee: epsilon-DP. Adding or removing a user changes each c_r - c_{s_r} by a
     Lemma 3.1), swapping one for another by at most 2.
 
 How: not by the paper's Algorithm 1 (that is `joint_alg1`) but through a threshold on the loss;
-    `_sequences` has the derivation. The output distribution is the same, up to the rounding of
-    doubles, which is bounded there.
+    `_sequences` has the derivation.
 
 Cost: counting or sorting the counts (`_ranked`), then O(k) per block of thresholds; O(k) per
     draw. Memory: at most one copy of the counts. No array of d times k.
 """
 
-from ._mechanism import Draw, Neighbors
-from ._profile import Profile
+from . import Draw, Neighbors, Profile
 from ._sequences import LossThreshold, loss_rate
 
 label = "Joint"

@@ -8,18 +8,16 @@ How: literally, but vectorised. For the sorted counts, form the k x d utilities
     with that utility. The integer (c_i - c_j) d k + (d (k - i) + j - 1) orders the entries as
     -U_ij does, so it is sorted instead, and gives back the row and the column.
 
-    It is kept as the published algorithm in the timing figure, and as a second implementation
-    of the same distribution, which the tests compare with `joint`.
+    It serves as the published algorithm in the timing figure and, in the tests, as a second
+    implementation of the same distribution.
 
 Cost: O(d k log(d k)) time and O(d k) memory, about 48 bytes for each of the d k entries.
 """
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors, Ranks
-from ._profile import Profile
+from . import Draw, Neighbors, Profile, Ranks, sequence_at
 from ._sequences import loss_rate
-from ._thresholds import sequence_at
 
 label = "Joint, as published"
 guarantee = "pure"

@@ -11,7 +11,7 @@ Guarantee: epsilon-DP.
     Scale c / epsilon: the counts have l1 sensitivity c (2 c for a swap), so even publishing all
     noisy counts is epsilon-DP.
 
-Cost: one noise per distinct count and draw (`_noise`), instead of one per item.
+Cost: one noise per distinct count and draw (`_noise`).
 
 Option: contributions, the bound c; by default a user may contribute to every item.
 """
@@ -20,9 +20,9 @@ import math
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors, moves
+from . import Draw, Neighbors, Profile, moves
 from ._noise import checked_contributions, largest_noisy
-from ._profile import Floats, Profile
+from ._profile import Floats
 
 label = "Laplace"
 guarantee = "pure"

@@ -3,8 +3,7 @@
 Samples: with probability proportional to exp(-r loss(S)) a sequence S of k of the d' items that
     have the largest counts among those that occur, where the loss is that of `joint`; or nothing,
     with a weight that depends on how far the k-th count is ahead of those beyond the d' items.
-    `_limited` has the weight. r = (epsilon - log(1 + delta)) / 2, and half of that for swap
-    neighbours.
+    `_limited` has the weight, and r.
 
 Guarantee: (epsilon, delta)-DP, whatever the number of items of a user. No list of items needs to
     be public: what an item that only one of two neighbours can name adds is covered by delta.
@@ -16,15 +15,14 @@ Guarantee: (epsilon, delta)-DP, whatever the number of items of a user. No list 
     + log(1 / delta)) ahead of the (d' + 1)-th. (If fewer than d' items occur, there is a chance
     below delta that some of the k are missing.)
 
-Cost: that of `joint` for d' items, twice; O(k) per draw.
+Cost: that of `joint` for d' items, twice.
 
-Option: limit, the number d' of items, at least k, or a text such as "5k" (the default) for five
-    times k. It must not depend on the data.
+Option: limit, which is d' (`_limited`).
 """
 
-from ._limited import DEFAULT_LIMIT, k_or_nothing
-from ._mechanism import Draw, Neighbors
-from ._profile import Profile
+import functools
+
+from ._limited import k_or_nothing
 from ._sequences import LossThreshold
 
 label = "Limited Joint"
@@ -43,12 +41,4 @@ marker = "3"
 order = 200
 
 
-def prepare(
-    profile: Profile,
-    k: int,
-    epsilon: float,
-    delta: float,
-    neighbors: Neighbors,
-    limit: int | str = DEFAULT_LIMIT,
-) -> Draw:
-    return k_or_nothing(LossThreshold, profile, k, epsilon, delta, neighbors, limit)
+prepare = functools.partial(k_or_nothing, LossThreshold)

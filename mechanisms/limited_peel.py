@@ -27,22 +27,18 @@ Guarantee: (epsilon, delta)-DP, whatever the number of items of a user, without 
 
     A list that ends early means that no further item is safe to name, not that there is none.
 
-Cost: counting or sorting the counts, then O(log d') per proposal (`_peeling`).
+Cost: that of `cdp_peel` for d' items.
 
-Option: limit, the number d' of items, at least k, or a text such as "5k" (the default) for five
-    times k. It must not depend on the data. If it is small, items are cut off; if it is large, the
-    end is likelier.
+Option: limit, which is d' (`_limited`).
 """
 
 import math
 
 import numpy as np
 
-from . import rdp_peel
+from . import Draw, Neighbors, Profile, Ranks, moves, rdp_peel
 from ._limited import DEFAULT_LIMIT, NOTHING, LimitedDomain
-from ._mechanism import Draw, Neighbors, Ranks, moves
 from ._peeling import ExponentialWeights, peel
-from ._profile import Profile
 from ._thresholds import logistic
 
 label = "Limited Peel"
@@ -70,11 +66,11 @@ def prepare(
     domain = LimitedDomain(profile, k, limit)
     rounds = min(k, domain.items)
     if not rounds:
-        return lambda rng: NOTHING.copy()
+        return lambda rng: NOTHING
     naming, round_epsilon = budget(k, epsilon, delta)
     moved = moves(neighbors)
     rate = round_epsilon / moved
-    weights = ExponentialWeights(domain.top(), rounds, rate)
+    weights = ExponentialWeights(profile.first(domain.items), rounds, rate)
     log_copies = math.log(domain.limit) - math.log(naming)
     # The probability of the end, by the best item that is left.
     ends = [

@@ -11,18 +11,18 @@ Guarantee: epsilon-DP. Let D' be D with one more user, and fix the noises of all
     exp(1 / b) at most; k of them make exp(k / b) = exp(epsilon). For a swap, raise the noisy
     counts by 1: the noises are raised by 0, 1 or 2.
 
-    This is what laplace does with noise on both sides: the half below 0 buys nothing.
+    This is what `laplace` does with noise on both sides: the half below 0 buys nothing.
 
-Cost: one noise per distinct count and draw (`_noise`), instead of one per item.
+Cost: one noise per distinct count and draw (`_noise`).
 """
 
 import math
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors, moves
+from . import Draw, Neighbors, Profile, moves
 from ._noise import largest_noisy
-from ._profile import Floats, Profile
+from ._profile import Floats
 
 label = "Oneshot-Exp"
 guarantee = "pure"

@@ -20,8 +20,7 @@ from typing import Any
 import numpy as np
 import opendp.prelude as dp
 
-from ._mechanism import Draw, Neighbors, moves
-from ._profile import Profile
+from . import Draw, Neighbors, Profile, moves
 
 label = "OpenDP"
 guarantee = "pure"

@@ -36,8 +36,7 @@ import math
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors, Ranks
-from ._profile import Profile
+from . import Draw, Neighbors, Profile, Ranks
 from ._sequences import LossThreshold, loss_rate
 
 label = "PNF-Joint"

@@ -7,15 +7,10 @@ Guarantee: epsilon-DP by basic composition. Each round is (epsilon / k)-DP: coun
     when users are added or removed, so the factor 2 of the noise is not needed; for swap
     neighbours it is.
 
-How: published samplers draw k d noises. A round is the same as this: visit the items in a
-    random order, flip a coin of bias p_i = exp(rate (c_i - c_max)) at each, stop at the first
-    head. Let each item be visited at the times of a Poisson process of rate 1, each visit with
-    a coin of its own; the first visits come in a uniform random order. Then heads come at rate
-    P = sum_i p_i, each of item i with probability p_i / P, independently of the tails, which
-    come at rate 1 - p_i for item i. So draw heads one by one, the j-th at time x, a sum of j
-    exponential waits of mean 1 / P. It is the first visit of its item, and the item wins, with
-    probability exp(-(1 - p_i) x); otherwise the item is out for this round. The leader has
-    p = 1 and always wins when it is drawn. No noise is drawn for items that do not come up.
+How: published samplers draw k d noises. A round is permute-and-flip over the items that are left
+    with p_i = exp(rate (c_i - c_max)), for which `pnf_joint` derives a race of heads: they come at
+    rate P = sum_i p_i, each of item i with probability p_i / P, and one at time x wins with
+    probability exp(-(1 - p_i) x); otherwise its item is out for this round. `_peeling` draws them.
 
 Cost: counting or sorting the counts, then per round fewer than 1.31 proposals on average (as in
     `pnf_joint`) of O(log d) each, plus those of items that are gone (`_peeling`). Memory: a
@@ -26,9 +21,8 @@ import math
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors, moves
+from . import Draw, Neighbors, Profile, moves
 from ._peeling import ExponentialWeights, peel
-from ._profile import Profile
 
 label = "PNF-Peel"
 guarantee = "pure"

@@ -2,21 +2,17 @@
 
 Samples, guarantee: those of `pnf_peel`.
 
-How: as listed. Each of k rounds adds fresh exponential noise to all d counts and takes the largest
-    among the items that are left. "As published" means the published algorithm in vectorised
-    NumPy, not the published Python. Counts enter a round as differences from the best one left:
-    a constant changes no maximum, and noise added to a huge number would be rounded to it.
-
-    It is kept as the published algorithm in the timing figure, and as a second implementation
-    of the same distribution, which the tests compare with `pnf_peel`.
+How: as listed, in vectorised NumPy. Each of k rounds adds fresh exponential noise to all d counts
+    and takes the largest among the items that are left. Counts enter a round as differences from
+    the best one left: a constant changes no maximum, and noise added to a huge number would be
+    rounded to it. It is here for the same reasons as `joint_alg1`.
 
 Cost: k d exponentials for each draw. Memory: a few copies of the counts.
 """
 
 import numpy as np
 
-from ._mechanism import Draw, Neighbors, Ranks, moves
-from ._profile import Profile
+from . import Draw, Neighbors, Profile, Ranks, moves
 
 label = "PNF-Peel, as published"
 guarantee = "pure"

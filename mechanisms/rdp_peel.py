@@ -32,9 +32,7 @@ Cost: that of `cdp_peel`, plus about a millisecond for epsilon', once for each (
 import functools
 import math
 
-from . import cdp_peel
-from ._mechanism import Draw, Neighbors
-from ._profile import Profile
+from . import Draw, Neighbors, Profile, cdp_peel
 
 label = "RDP-Peel"
 guarantee = "approx"

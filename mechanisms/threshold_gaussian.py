@@ -1,17 +1,15 @@
 """Threshold Gaussian: normal noise on the items that occur, and a threshold for names.
 
-Samples: of the noisy counts c_i + N(0, sigma^2) of all items with c_i >= 1, the k largest that
-    are at least tau, in descending order; fewer if fewer are. A user has at most c items:
+Samples: what `threshold_laplace` does, with normal noise. A user has at most c items:
 
         sigma = sqrt(c) s, sqrt(2 c) s for swap neighbours,
         tau = 1 + the value that N(0, sigma^2) exceeds with probability 1 - (1 - delta/2)^(1 / c),
 
     where s is the least noise that is (epsilon, delta/2)-DP for a sensitivity of 1 (`gaussian`).
-    The noisy counts of the items that come out may be published, too, at no further cost.
 
-Guarantee: (epsilon, delta)-DP where a user has at most c items; it says nothing about others. No
-    list of items needs to be public. With the notation of `threshold_laplace`, the j <= c (2 c)
-    common counts have l2 sensitivity sqrt(j), so f(A) <= e^epsilon f'(A) + delta/2, and
+Guarantee: (epsilon, delta)-DP where a user has at most c items, without a public list of items.
+    With the notation of `threshold_laplace`, the j <= c (2 c) common counts have l2 sensitivity
+    sqrt(j), so f(A) <= e^epsilon f'(A) + delta/2, and
 
         P_D(A) - e^epsilon P_D'(A) <= 1 - q^n + q^n f(A) - e^epsilon q^m f'(A).
 
@@ -19,18 +17,15 @@ Guarantee: (epsilon, delta)-DP where a user has at most c items; it says nothing
     1 - q^n + (q^n - q^m) f(A) + q^m delta/2 <= 1 - q^m + q^m delta/2. Both are at most
     (1 - q^c) + delta/2 = delta.
 
-Cost: one noise per distinct count and draw (`_noise`); for s, a few milliseconds, once for each
-    (epsilon, delta).
+Cost: that of `gaussian`.
 
-Option: contributions, the bound c; 1 by default, and then the guarantee is for users with one
-    item each.
+Option: contributions, the bound c, by default 1.
 """
 
 import math
 
-from ._mechanism import Draw, Neighbors, moves
+from . import Draw, Neighbors, Profile, moves
 from ._normal import quantile
-from ._profile import Profile
 from .gaussian import noise_per_sensitivity
 from .threshold_laplace import finite_contributions, sampler
 

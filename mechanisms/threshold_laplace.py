@@ -27,20 +27,17 @@ Guarantee: (epsilon, delta)-DP where a user has at most c items; it says nothing
 
 Cost: one noise per distinct count and draw (`_noise`).
 
-Option: contributions, the bound c; 1 by default, and then the guarantee is for users with one
-    item each.
+Option: contributions, the bound c, by default 1: then the guarantee is for users with one item.
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from . import Draw, Neighbors, Profile, moves
 from ._limited import NOTHING
-from ._mechanism import Draw, Neighbors, moves
-from ._noise import checked_contributions, largest_noisy
-from ._profile import Profile
+from ._noise import Quantile, checked_contributions, largest_noisy
 from .laplace import quantile
 
 label = "Threshold Laplace"
@@ -81,23 +78,15 @@ def finite_contributions(contributions: Any) -> float:
     return bound
 
 
-def sampler(
-    profile: Profile,
-    k: int,
-    noise: Callable[[Any], Any],
-    contributions: float,
-    delta: float,
-) -> Draw:
+def sampler(profile: Profile, k: int, noise: Quantile, contributions: float, delta: float) -> Draw:
     """`draw(rng)` for noise with these quantiles (`_noise`) and its threshold for names."""
     occurring = int(profile.at_least(1))
     if not occurring:
-        return lambda rng: NOTHING.copy()
-    groups = int(profile.groups_of(occurring - 1)) + 1
-    named = Profile.of(profile.largest, profile.deficits[:groups], profile.bounds[: groups + 1])
-    least = threshold(noise, contributions, delta)
+        return lambda rng: NOTHING
+    named, least = profile.first(occurring), threshold(noise, contributions, delta)
     return lambda rng: largest_noisy(named, min(k, occurring), noise, rng, least)
 
 
-def threshold(noise: Callable[[Any], Any], contributions: float, delta: float) -> float:
+def threshold(noise: Quantile, contributions: float, delta: float) -> float:
     """tau: all of c items of one user stay below it with probability 1 - delta."""
     return 1 + float(noise(np.float64(-math.log1p(-delta) / contributions)))

@@ -26,8 +26,7 @@ Cost: where few items are within the noise of each other, dozens of small tables
 
 import numpy as np
 
-from .._mechanism import Draw, Neighbors, Ranks, Unavailable
-from .._profile import Profile
+from .. import Draw, Neighbors, Profile, Ranks, Unavailable
 from .._sequences import loss_rate
 from ._blocks import Distances
 

@@ -8,10 +8,11 @@ H_b sum_{v in block} exp(-rate v), v in it proportional to exp(-rate v), makes a
 level b and keeps s if L(s) <= v; otherwise all is done again. So it keeps s with a probability
 proportional to the sum above, whatever the blocks and the levels are. From v = c_0 - c_{d-1} on
 all sequences qualify, and one block with Joint's count, which is exact there, reaches to infinity.
-What remains is rounding, as in `_sequences`, with one difference: there half of the proposals are
-kept, here perhaps one of thousands. An attempt looks at k + 1 uniforms of 53 bits, so what may
-come up never or too often has a probability of about k 2**-53 divided by the share of attempts
-that succeed: 2**-33 for k = 200 and 4 successes in 20,000.
+
+Rounding is that of `_sequences`, with one difference: there half of the proposals are kept, here
+perhaps one of thousands. An attempt looks at k + 1 uniforms of 53 bits, so what may come up never
+or too often has a probability of about k 2**-53 divided by the share of attempts that succeed:
+2**-33 for k = 200 and 4 successes in 20,000.
 
 Which blocks, which levels
 --------------------------
@@ -29,7 +30,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from .._profile import Floats, Integers, Profile
+from .. import Profile
+from .._profile import Floats, Integers
 from .._thresholds import Lottery, geometric, log_series
 from ._level import Level, inner_ranks
 
@@ -139,16 +141,13 @@ class Distances:
         """Weigh the blocks, and forget the tables of those that are hardly ever chosen."""
         starts = np.array([block.start for block in self.blocks])
         self.lottery = Lottery(high + log_series(self.rate, starts))
-        in_use = set(map(id, self._levels_in_use()))
-        for block in self.blocks:
-            if id(block.level) not in in_use:
-                block.level.forget()
+        for level in {block.level for block in self.blocks} - self._levels_in_use():
+            level.tables = None
 
-    def _levels_in_use(self) -> list[Level]:
+    def _levels_in_use(self) -> set[Level]:
         """The levels whose tables are worth keeping; blocks may share them."""
         blocks = zip(self.blocks, self.lottery.shares, strict=True)
-        used = {id(block.level): block.level for block, share in blocks if share >= _IDLE}
-        return list(used.values())
+        return {block.level for block, share in blocks if share >= _IDLE}
 
     def _exhausted(self) -> bool:
         kept = sum(level.states for level in self._levels_in_use())
@@ -178,7 +177,8 @@ class Distances:
         inner = inner_ranks(within, _TOLERANCE)
         affordable = (Level(within, inner, bits) for bits in _BITS[block.better :: -1])
         level = next((level for level in affordable if level.work <= _LEVEL_WORK), None)
-        if level is None or level.same(old):
+        same = level and (level.inner, level.bits) == (old.inner, old.bits)
+        if level is None or (same and np.array_equal(within, old.within)):
             block.better = _NONE
             return
         level.build()

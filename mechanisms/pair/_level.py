@@ -93,7 +93,8 @@ class Level:
         self.work = float((sizes * (near + 3)).sum() + _STEP * (near + far + outer + 2).sum())
         if sizes.max(initial=0) > _LARGEST:
             self.work = math.inf
-        self.tables: list[Any] | None = None  # of doubles, by state
+        # Of doubles, by state. An attempt that finds none makes its own.
+        self.tables: list[Any] | None = None
 
     def far_ranks(self, leader: int) -> range:
         first = leader + self.near[leader] + 1
@@ -157,15 +158,6 @@ class Level:
             smallest = min(smallest, float(sums.min()))
             values[at] = sums
         return values, smallest
-
-    def same(self, other: "Level") -> bool:
-        """Whether two levels differ in nothing."""
-        alike = (self.inner, self.bits) == (other.inner, other.bits)
-        return alike and np.array_equal(self.within, other.within)
-
-    def forget(self) -> None:
-        """Give the tables back; an attempt then makes its own."""
-        self.tables = None
 
     def attempt(self, rng: np.random.Generator) -> list[int] | None:
         """Ranks of a sequence, or None: each s with L(s) <= v with probability 1 / H.
@@ -232,42 +224,32 @@ class Walk:
         for x in range(level.near[leader] + 1):
             if not self.bits >> x & 1:
                 value = table[here + (stride << x)]
+                if left < value and x == 0:
+                    return self._choose_leader(left)
                 if left < value:
-                    return self._choose_near(x, value, left)
+                    self.bits |= 1 << x
+                    return self._chosen_is(leader + x, value)
                 left -= value
         if self.far < level.far[leader]:
             value = table[here + outers]
             for rank in level.far_ranks(leader):
                 if not self.taken >> rank & 1:
                     if left < value * level.weights[rank]:
-                        return self._choose_far(rank, value)
+                        self.taken |= 1 << rank
+                        self.far += 1
+                        return self._chosen_is(rank, value)
                     left -= value * level.weights[rank]
         if self.outer < level.outer[leader]:
             value = table[here + 1]
             among = int(level.within[leader]) - level.inner
             if left < value * (among - self.outer):
-                return self._choose_outer(among, value)
+                self.bounds.append(among)
+                self.outer += 1
+                return self._chosen_is(OUTER, value)
         return False
 
-    def _choose_near(self, x: int, value: float, left: float) -> bool:
-        if x == 0:
-            return self._choose_leader(left)
-        self.chosen.append(self.leader + x)
-        self.bits |= 1 << x
-        self.value = value
-        return True
-
-    def _choose_far(self, rank: int, value: float) -> bool:
+    def _chosen_is(self, rank: int, value: float) -> bool:
         self.chosen.append(rank)
-        self.taken |= 1 << rank
-        self.far += 1
-        self.value = value
-        return True
-
-    def _choose_outer(self, among: int, value: float) -> bool:
-        self.chosen.append(OUTER)
-        self.bounds.append(among)
-        self.outer += 1
         self.value = value
         return True
 

@@ -11,6 +11,7 @@ import inspect
 import itertools
 import random
 import re
+import sys
 
 import numpy as np
 import pytest
@@ -81,7 +82,7 @@ def test_a_mechanism_describes_itself(name):
     assert mechanism.needs_domain or mechanism.output.startswith("partial")
     assert mechanism.relations
     assert set(mechanism.relations) <= set(RELATIONS)
-    documentation = inspect.getmodule(mechanism.sampler).__doc__
+    documentation = sys.modules[mechanism.module].__doc__
     assert len(documentation.split()) > 20
     assert "uarantee" in documentation
     assert "Cost" in documentation
@@ -303,17 +304,17 @@ def permutations(size):
 def test_a_set_comes_in_no_order(name, epsilon):
     """Also where it is sure which items come, and however the items are called."""
     for seed, counts in enumerate([COUNTS, np.array(COUNTS)[::-1], (9, 7, 5, 3, 1), (4, 4, 4)]):
-        assert in_no_order(draws(prepare(name, counts, epsilon=epsilon), 4000, seed=seed))
+        assert in_no_order(draws(prepare(name, counts, epsilon=epsilon), 2500, seed=seed))
 
 
 @pytest.mark.parametrize("by", ["rank", "rank of the first alone"])
 def test_an_order_that_tells_is_seen(by):
     rng = np.random.default_rng(25)
-    samples = np.stack([rng.permutation(6)[:3] for _ in range(4000)])
+    samples = np.stack([rng.permutation(6)[:3] for _ in range(2500)])
     assert in_no_order(samples)
     samples.sort(axis=1)
     if by == "rank of the first alone":  # in a fifth of the draws
-        samples[800:] = rng.permuted(samples[800:], axis=1)
+        samples[500:] = rng.permuted(samples[500:], axis=1)
         samples[:, 1:] = rng.permuted(samples[:, 1:], axis=1)
     assert not in_no_order(samples)
 

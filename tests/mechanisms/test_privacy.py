@@ -58,6 +58,7 @@ def neighbors_of(counts, relation, items_per_user):
     return [other for other in changed if min(other) >= 0 and other != counts]
 
 
+@functools.cache
 def probabilities(name, counts, k, epsilon, delta, relation, **options):
     """Dense array over (s_1, …, s_k), computed once for all orders of the same counts."""
     order = sorted(range(len(counts)), key=lambda item: -counts[item])
@@ -102,6 +103,7 @@ def excess(p, q, epsilon):
     return max(forth.clip(min=0).sum(), back.clip(min=0).sum())
 
 
+@functools.cache
 def worst_loss(name, relation, epsilon, **options):
     return max(privacy_loss(p, q) for p, q in pairs(name, relation, epsilon, **options))
 
