@@ -5,27 +5,25 @@
 
 Both run on one thread with the same limit of memory, each time in a process of its own, and of two
 runs of each the one with fewer processor seconds counts. The bare query is `dp_topk.counting.query`
-on DuckDB's reader of the same file: it takes what it gets. Exits with an error where a limit below
-is exceeded.
+on DuckDB's reader of the same file, which checks nothing. It is an error to exceed a limit below.
 """
 
 import functools
-import multiprocessing
-import resource
 import sys
 import tempfile
 import time
-from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 import duckdb
 import numpy as np
 
+from benchmarks import apart, peak_mb, spent
 from dp_topk.counting import count_users, query
+from tools import ROOT, show
 from workflow.scripts.data.derive import file_counts
 from workflow.scripts.data.profiles import read_profile
 
-PROFILE = Path(__file__).parents[1] / "data/embedded/movies.csv"
+PROFILE = ROOT / "data/embedded/movies.csv"
 MEMORY_MB = 500
 ROWS = 20_000_000
 MOST_TIMES_BARE = 1.3  # processor seconds
@@ -97,28 +95,19 @@ def movies(path, **how):
 
 def measured(action, path):
     """Processor seconds, seconds and peak memory in MB of an action, and what it gives."""
-    start, before = time.perf_counter(), resource.getrusage(resource.RUSAGE_SELF)
+    start, before = time.perf_counter(), spent()
     found = action(path)
-    after = resource.getrusage(resource.RUSAGE_SELF)
-    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    peak = after.ru_maxrss / (1e6 if sys.platform == "darwin" else 1e3)
-    return (processor, time.perf_counter() - start, peak), found
-
-
-def in_a_process_of_its_own(function, *arguments):
-    """The answer of a function; what others needed is not in its memory."""
-    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
-        return process.submit(function, *arguments).result()
+    return (spent() - before, time.perf_counter() - start, peak_mb()), found
 
 
 def better_of_two(action, path):
     """What `measured` gives; others at work on the machine cost processor seconds, too."""
-    runs = [in_a_process_of_its_own(measured, action, path) for _ in range(2)]
+    runs = [apart(measured, action, path) for _ in range(2)]
     return min(runs, key=lambda run: run[0])
 
 
 def row(faults, what, path, action, other=None, expected=None):
-    """Print a line of the table; note what exceeds a limit, and counts that are not expected."""
+    """A line of the table; notes what exceeds a limit, and counts that are not expected."""
     (processor, seconds, peak), found = better_of_two(action, path)
     size = f"{path.stat().st_size / 1e6:,.0f} MB"
     cells = [what, size, f"{processor:.1f} s", f"{seconds:.1f} s", f"{peak:.0f} MB"]
@@ -134,26 +123,28 @@ def row(faults, what, path, action, other=None, expected=None):
             faults.append(f"{what}: more than {MOST_SECONDS} s of the processor")
     if found != (expected or found):
         faults.append(f"{what}: not the counts that are expected")
-    print("|", " | ".join(cells + ["–"] * (9 - len(cells))), "|", flush=True)
+    return cells + ["–"] * (9 - len(cells))
+
+
+def rows_of(folder, rows, faults):
+    apart(generate, folder, rows)
+    for end, kind in NAMES.items():
+        yield row(faults, f"{rows:,}, {kind}", folder / f"rows.{end}", ours, bare)
+        (folder / f"rows.{end}").unlink()
+    apart(generate_long, folder)
+    yield row(faults, "30,000 of a user of 60 kB", folder / "long.csv", ours)
+    (folder / "long.csv").unlink()
+    apart(generate_movies, folder)
+    profile, path = [part.tolist() for part in read_profile(PROFILE)], folder / "movies.csv"
+    yield row(faults, "25 million as of MovieLens: rows", path, movies, expected=profile)
+    yield row(faults, "the same: users", path, functools.partial(movies, distinct="userId"))
 
 
 def main(rows=ROWS):
-    faults = []
-    print("| rows | size | processor | time | peak | bare query: processor | time | peak | ratio |")
-    print("|---|---:|---:|---:|---:|---:|---:|---:|---:|")
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        in_a_process_of_its_own(generate, folder, rows)
-        for end, kind in NAMES.items():
-            row(faults, f"{rows:,}, {kind}", folder / f"rows.{end}", ours, bare)
-            (folder / f"rows.{end}").unlink()
-        in_a_process_of_its_own(generate_long, folder)
-        row(faults, "30,000 of a user of 60 kB", folder / "long.csv", ours)
-        (folder / "long.csv").unlink()
-        in_a_process_of_its_own(generate_movies, folder)
-        profile, path = [part.tolist() for part in read_profile(PROFILE)], folder / "movies.csv"
-        row(faults, "25 million as of MovieLens: rows", path, movies, expected=profile)
-        row(faults, "the same: users", path, functools.partial(movies, distinct="userId"))
+    faults, costs = [], ("processor", "time", "peak")
+    heads = ["rows", "size", *costs, f"bare query: {costs[0]}", *costs[1:], "ratio"]
+    with tempfile.TemporaryDirectory() as folder:
+        show(heads, rows_of(Path(folder), rows, faults))
     if faults and rows == ROWS:
         sys.exit("error: " + "; ".join(faults))
 

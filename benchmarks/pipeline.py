@@ -1,7 +1,6 @@
 """What the pipeline costs on top of the work it does: `make bench-pipeline`.
 
 Runs everything of config.yaml in an empty folder, then nothing, then a sweep of 7,200 cells.
-Seconds are those of the processor, so other work on the machine matters little.
 
 `python -m benchmarks.pipeline field` runs nothing: it adds up what the logs of the last `make
 field` say.
@@ -9,18 +8,16 @@ field` say.
 
 import itertools
 import re
-import resource
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
+from resource import RUSAGE_CHILDREN
 
-from dp_topk import mechanisms
+from benchmarks import embedded, peak_mb, spent
 from tools import ROOT, show
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.config.reading import read_yaml
-from workflow.scripts.data.profiles import read_profile
 from workflow.scripts.trials.cells import run_cells
 
 TOOK = re.compile(r"^began at [\d.]+, took [\d.]+ s, ([\d.]+) s of the processor", re.M)
@@ -45,11 +42,9 @@ def snakemake(folder, *arguments):
     command = [Path(sys.executable).with_name("snakemake"), "--cores", "2", "--quiet", "all"]
     command += ["--snakefile", ROOT / "Snakefile", "--directory", folder, *arguments]
     quiet = subprocess.DEVNULL  # a dry run is never quiet by itself
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    before = spent(RUSAGE_CHILDREN)
     subprocess.run(command, check=True, stdout=quiet, stderr=quiet)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    processor = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return processor, after.ru_maxrss * 1024 / 1e6
+    return spent(RUSAGE_CHILDREN) - before, peak_mb(RUSAGE_CHILDREN)
 
 
 def jobs(folder, pattern):
@@ -61,17 +56,14 @@ def jobs(folder, pattern):
 def bare_cells():
     """Processor seconds of all cells of config.yaml in this one process."""
     plan = Plan(read_yaml(ROOT / "config.yaml"), ROOT)
-    profiles = {
-        name: mechanisms.Profile(*read_profile(plan.origin(name)["raw"]))
-        for name in plan.dataset_names
-    }
+    profiles = {name: embedded(name) for name in plan.dataset_names}
     trials, seed = range(1, plan["trials"] + 1), plan["seed"]
-    start = time.process_time()
+    start = spent()
     for dataset, profile in profiles.items():
         for name, setting in plan.settings(*plan["mechanisms"]).items():
             for epsilon in plan.epsilons_of(name):
                 run_cells(profile, dataset, name, epsilon, plan["ks"], trials, seed, setting)
-    return time.process_time() - start
+    return spent() - start
 
 
 def sweep():

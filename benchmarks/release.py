@@ -1,22 +1,18 @@
-"""Benchmark of exact releases, in processor time: functions, then the command.
+"""Time exact releases, functions and then the command: `python -m benchmarks.release`."""
 
-python -m benchmarks.release
-"""
-
-import resource
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from functools import partial
 from pathlib import Path
+from resource import RUSAGE_CHILDREN
 
 import numpy as np
 
+from benchmarks import embedded, seconds, spent
 from dp_topk import release
 from dp_topk.release._outputs import Sequences, Sets
-from tests.mechanisms.test_real_profiles import descending_counts
+from tools import show
 
 ITEMS, K = 200_000, 100
 LOG = (
@@ -26,27 +22,17 @@ LOG = (
 )
 
 
-def milliseconds(action, times, clock=time.process_time):
-    seconds = []
-    for _ in range(times):
-        start = clock()
-        action()
-        seconds.append(clock() - start)
-    return 1000 * statistics.median(seconds)
-
-
-def bench_draws():
-    counts = descending_counts("foods")
-    print("| Foods, d = 166,049, ε = 1 | k | one release | next draw |")
-    print("|---|---:|---:|---:|")
+def draws():
+    foods = embedded("foods")
+    counts = np.repeat(foods.counts, foods.items)
     for name, outputs in [("sequence", Sequences), ("set", Sets)]:
         for k in (5, 95, 195):
             prepare = partial(release.prepare, outputs, counts, k, 1)
-            once, draw = milliseconds(lambda p=prepare: p()(), 21), prepare()
-            print(f"| {name} | {k} | {once:.1f} ms | {milliseconds(draw, 101):.2f} ms |")
+            once, following = seconds(lambda p=prepare: p()(), prepare(), repeats=31)
+            yield [name, str(k), f"{1e3 * once:.1f} ms", f"{1e3 * following:.2f} ms"]
 
 
-def bench_releases():
+def releases():
     """Of names and counts as `dp-topk release` has them after counting."""
     counts = (10**6 / np.arange(1, ITEMS + 1) ** 0.9).astype(int)
     table = [f"item {number}" for number in range(ITEMS)], counts
@@ -58,8 +44,6 @@ def bench_releases():
         release.epsilon_per_round.cache_clear()
         draw()
 
-    print(f"\n| {ITEMS:,} counts with names, k = {K}, ε = 1, δ = 10⁻⁶ | one release | budget |")
-    print("|---|---:|---:|")
     for name, budget, draw in (
         ("peeling, public list", "300 ms", partial(release.top_k, table, K, 1, delta="1e-6")),
         ("peeling, no list", "500 ms", unknown),
@@ -67,7 +51,7 @@ def bench_releases():
         (f"counts of {K} chosen items", "50 ms", noisy),
         ("items and counts from one noisy histogram", "", histogram),
     ):
-        print(f"| {name} | {milliseconds(lambda d=draw: cold(d), 9):.0f} ms | {budget} |")
+        yield [name, f"{1e3 * seconds(partial(cold, draw))[0]:.0f} ms", budget]
 
 
 def write_log(path, rows=10**6):
@@ -79,36 +63,31 @@ def write_log(path, rows=10**6):
         file.writelines(f"u{u},item {i}\n" for u, i in zip(users, items, strict=True))
 
 
-def children():
-    used = resource.getrusage(resource.RUSAGE_CHILDREN)
-    return used.ru_utime + used.ru_stime
+def commands(place):
+    (place / "counts.csv").write_text("item,users\nale,6\nbun,4\n")
+    write_log(place / "purchases.csv")
 
+    def run(words):
+        for name in ("top.csv", "receipt.json", "ledger.txt"):
+            (place / name).unlink(missing_ok=True)
+        command = [sys.executable, "-m", "dp_topk.release", *words.split()]
+        subprocess.run(command, cwd=place, capture_output=True, check=True)
 
-def bench_command():
-    with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        (place / "counts.csv").write_text("item,users\nale,6\nbun,4\n")
-        write_log(place / "purchases.csv")
-
-        def run(words):
-            for name in ("top.csv", "receipt.json", "ledger.txt"):
-                (place / name).unlink(missing_ok=True)
-            command = [sys.executable, "-m", "dp_topk.release", *words.split()]
-            subprocess.run(command, cwd=place, capture_output=True, check=True)
-
-        print("\n| `dp-topk release` | processor | budget |")
-        print("|---|---:|---:|")
-        counts = "counts.csv --item item --count users --domain-is-public --k 1 --epsilon 1"
-        for name, budget, words, times in (
-            ("`--help`", "0.4 s", "--help", 9),
-            ("two counts", "0.4 s", counts, 9),
-            ("the log of a million rows of the worked example", "", f"purchases.csv {LOG}", 3),
-        ):
-            seconds = milliseconds(partial(run, words), times, children) / 1000
-            print(f"| {name} | {seconds:.2f} s | {budget} |")
+    counts = "counts.csv --item item --count users --domain-is-public --k 1 --epsilon 1"
+    for name, budget, words in (
+        ("`--help`", "0.4 s", "--help"),
+        ("two counts", "0.4 s", counts),
+        ("the log of a million rows of the worked example", "", f"purchases.csv {LOG}"),
+    ):
+        (took,) = seconds(partial(run, words), clock=partial(spent, RUSAGE_CHILDREN))
+        yield [name, f"{took:.2f} s", budget]
 
 
 if __name__ == "__main__":
-    bench_draws()
-    bench_releases()
-    bench_command()
+    show(["Foods, d = 166,049, ε = 1", "k", "one release", "next draw"], draws())
+    print()
+    heads = f"{ITEMS:,} counts with names, k = {K}, ε = 1, δ = 10⁻⁶", "one release", "budget"
+    show(heads, releases())
+    print()
+    with tempfile.TemporaryDirectory() as folder:
+        show(["`dp-topk release`", "processor", "budget"], commands(Path(folder)))

@@ -117,7 +117,9 @@ class Profile:
     def first(self, number: int, nameless: int = 0) -> Self:
         """The profile of this many first ranks, with further items of count 0."""
         groups = int(self.groups_of(number - 1)) + 1
-        deficits, bounds = self.deficits[:groups], np.minimum(self.bounds[: groups + 1], number)
+        deficits, bounds = self.deficits[:groups], self.bounds[: groups + 1]
+        if bounds[-1] > number:
+            bounds = np.append(bounds[:-1], number)
         if nameless:
             deficits, bounds = (
                 np.append(deficits, self.largest),
