@@ -1,4 +1,4 @@
-"""Benchmarks: each prints tables of a page. Seconds are the processor's: other work matters little."""
+"""Benchmarks: each prints tables of a page, in processor seconds unless they say otherwise."""
 
 import multiprocessing
 import resource
