@@ -44,6 +44,11 @@ def verdict(holds, partly=False):
     return HOLDS if holds else PARTLY if partly else DOES_NOT_HOLD
 
 
+def together(verdicts):
+    """All hold; partly, at most one does not hold."""
+    return verdict(set(verdicts) == {HOLDS}, verdicts.count(DOES_NOT_HOLD) <= 1)
+
+
 class Cells(SimpleNamespace):
     """Columns of cells, which `evidence.Results.cells` makes: arrays of equal length."""
 
@@ -70,6 +75,7 @@ class Cells(SimpleNamespace):
     matching = property(lambda self: (self.ratio >= 1 / BAND) & (self.ratio <= BAND))
     worse = property(lambda self: self.ratio < 1 / BAND)
     material = property(lambda self: self.loss & self.worse)
+    score = property(lambda self: f"{self.win.sum()}–{self.loss.sum()} of {len(self)}")
 
 
 def share(won, lost, partly_won, partly_lost=None):
@@ -186,18 +192,23 @@ COUNTED = "counted"  # ties at 0 are among the cells; else it is checked that th
 TOGETHER = ("strongest", "relatively")  # judged against all rivals at once, not one by one
 
 
+def counts_ties(word):
+    return WORDS[word]["ties"] == COUNTED
+
+
+def told(word, cells):
+    """The cells that are judged."""
+    return cells if counts_ties(word) else cells.told
+
+
 def judged(word, cells):
     """Against each rival, and with ties as the word wants them; NOT_CHECKED if all are ties."""
-    parts = [cells] if word in TOGETHER else cells.by("rival").values()
-    return worst([_judged(word, part) for part in parts])
-
-
-def _judged(word, cells):
-    counted, judge = WORDS[word]["ties"] == COUNTED, JUDGES[word]
-    if not counted and cells.zero.all():
-        return NOT_CHECKED
-    found = verdict(*judge(cells if counted else cells.told))
-    return PARTLY if found == HOLDS and verdict(*judge(cells)) != HOLDS else found
+    verdicts = []
+    for part in [cells] if word in TOGETHER else cells.by("rival").values():
+        if len(told(word, part)):
+            found, with_ties = (verdict(*JUDGES[word](c)) for c in (told(word, part), part))
+            verdicts.append(PARTLY if found == HOLDS != with_ties else found)
+    return worst(verdicts)
 
 
 def worst(verdicts):
