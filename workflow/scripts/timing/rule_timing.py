@@ -3,7 +3,7 @@
 from workflow.scripts.common import logged
 
 with logged(snakemake.log[0]):
-    from workflow.scripts.timing.on_dataset import write_timing
+    from workflow.scripts.timing.calls import write_timing
 
     write_timing(
         snakemake.input.counts,
