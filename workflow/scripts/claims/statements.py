@@ -18,7 +18,7 @@ import pandas as pd
 
 from workflow.scripts.claims import words
 from workflow.scripts.claims.checks import CHECKS, check
-from workflow.scripts.claims.evidence import METRICS, NotChecked, Outcome, Results, short
+from workflow.scripts.claims.evidence import METRICS, NotChecked, Outcome, Results, need, short
 from workflow.scripts.claims.pages import as_markdown
 from workflow.scripts.claims.words import BANDS, DOES_NOT_HOLD, GROUPS, HOLDS, NOT_CHECKED
 from workflow.scripts.common import intact, written
@@ -94,8 +94,7 @@ class Comparison(Statement):
         datasets = self.groups[0]
         cells = self.cells(results, datasets, self.bands[0])
         found, texts = self.verdict(cells), [self.found(results, cells)]
-        if found == NOT_CHECKED:
-            raise NotChecked("All medians are 0, so there is nothing to compare.")
+        need(found != NOT_CHECKED, "All medians are 0, so there is nothing to compare.")
         if self.or_ks:
             other = self.verdict(self.cells(results, datasets, BANDS[self.or_ks][0]))
             ks = self.ks.removesuffix(f" or {self.or_ks}")
@@ -154,6 +153,7 @@ class Comparison(Statement):
         if ties:
             verb = ", of which" if words.counts_ties(self.words) else " and"
             text += f"{verb} {ties} tie{'s' * bool(ties > 1)} at 0"
+        wins = {name: part.win.sum() for name, part in cells.by("dataset").items()}
         alike = f"{cells.matching.mean():.0%} match"
         ratios = f"mean ratios {results.named(words.mean_ratios(cells))}"
         numbers = {
@@ -163,8 +163,7 @@ class Comparison(Statement):
             "strongest": f"{words.lost_to_some(cells):.0%} lost to a rival, {text}",
             "matches": f"{alike}, {cells.worse.mean():.0%} are worse; {text}",
             "not different": f"{cells.significant.sum()} of {len(cells)} differ, {alike}",
-            "wide range of k": "k won: "
-            + results.named({name: part.win.sum() for name, part in cells.by("dataset").items()}),
+            "wide range of k": f"k won: {results.named(wins)}",
             "only to about 30": f"last k won: {results.named(words.last_wins(cells))}; {text}",
             "particularly": "won on the named "
             + "; at the named ".join(
@@ -181,7 +180,7 @@ class Comparison(Statement):
             told = words.told(self.words, part)
             each = {results.title(d): told[told.dataset == d] for d in part.by("dataset")}
             if len(self.sides[1]) > 1:
-                each |= {results.label(rival): p for rival, p in told.by("rival").items()}
+                each |= {results.title(rival): p for rival, p in told.by("rival").items()}
             scores = ", ".join(f"{name} {p.score}" for name, p in each.items())
             text = f"{METRICS[metric]}: {scores}; mean ratio {short(told.mean_ratio)}"
             differ = (part.zero & part.significant).sum()

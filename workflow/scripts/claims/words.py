@@ -78,18 +78,14 @@ class Cells(SimpleNamespace):
     score = property(lambda self: f"{self.win.sum()}–{self.loss.sum()} of {len(self)}")
 
 
-def share(won, lost, partly_won, partly_lost=None):
-    """Judge by the shares won and lost, with no dataset that has no more wins than losses.
+def shares(cells, won, lost, partly_won, partly_lost=None):
+    """Are these shares won and lost, and on each dataset more won than lost? Or so in part?
 
     partly_lost: by default, fewer than are won.
     """
-
-    def judge(cells):
-        ahead = all(part.win.sum() > part.loss.sum() for part in cells.told.parts)
-        few = cells.lost < cells.won if partly_lost is None else cells.lost <= partly_lost
-        return cells.won >= won and cells.lost <= lost and ahead, cells.won >= partly_won and few
-
-    return judge
+    ahead = all(part.win.sum() > part.loss.sum() for part in cells.told.parts)
+    few = cells.lost < cells.won if partly_lost is None else cells.lost <= partly_lost
+    return cells.won >= won and cells.lost <= lost and ahead, cells.won >= partly_won and few
 
 
 def lost_to_some(cells):
@@ -133,7 +129,7 @@ def ordered(numbers):
 
 # Whether cells are as a word says, and whether they are so in part.
 JUDGES = {
-    "improves": share(2 / 3, 0.1, 1 / 2),
+    "improves": lambda cells: shares(cells, 2 / 3, 0.1, 1 / 2),
     "strongest": lambda cells: (
         lost_to_some(cells) <= 0.05
         and not cells.material.any()
@@ -144,15 +140,15 @@ JUDGES = {
         not cells.loss.any() and sum(part.win.any() for part in cells.parts) >= 3,
         cells.loss.sum() <= 1 and not cells.material.any(),
     ),
-    "dominates": share(0.8, 0, 0.5, 0.1),
-    "almost always": share(0.9, 0.05, 0.7, 0.15),
+    "dominates": lambda cells: shares(cells, 0.8, 0, 0.5, 0.1),
+    "almost always": lambda cells: shares(cells, 0.9, 0.05, 0.7, 0.15),
     "consistently": lambda cells: (
         all(part.lost <= 0.05 for part in cells.parts) and not cells.material.any(),
         all(part.lost <= 1 / 3 for part in cells.parts) and cells.lost <= 0.15,
     ),
-    "mostly": share(2 / 3, 1, 1 / 2),
+    "mostly": lambda cells: shares(cells, 2 / 3, 1, 1 / 2),
     "not mostly": lambda cells: (cells.won < 0.5, False),
-    "largely best": share(2 / 3, 1, 1 / 2),
+    "largely best": lambda cells: shares(cells, 2 / 3, 1, 1 / 2),
     "often": lambda cells: (
         cells.won >= 1 / 3 and sum(part.won >= 1 / 3 for part in cells.parts) >= 3,
         cells.won >= 0.15,
