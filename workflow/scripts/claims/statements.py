@@ -32,12 +32,6 @@ COLUMNS = (
 )
 
 
-def there_and_all(text):
-    """'four of six': what is named, and what it is part of; 'six' is both."""
-    there, _, whole = text.partition(" of ")
-    return there, whole or there
-
-
 class Statement(SimpleNamespace):
     """A row of statements.csv, by the names of its columns.
 
@@ -84,10 +78,11 @@ class Comparison(Statement):
         self.all_words += ["no metric named"] * (self.metric == "each")
         self.all_words += [f"{k} k" for k in ("small", "moderate", "not large") if k in self.ks]
         self.all_words += ["large and small"] * self.datasets.startswith(("large", "small"))
-        (there, *_), self.groups = (GROUPS[name] for name in there_and_all(self.datasets))
-        ks, _, self.or_ks = self.ks.partition(" or ")
-        (band, *_), self.bands = (BANDS[name] for name in there_and_all(ks))
-        self.named = there, band
+        # "four of six": what is named, and what it is part of; "six" is both.
+        group, self.groups = (GROUPS[self.datasets.split(" of ")[n]] for n in (0, -1))
+        self.either_ks = self.ks.split(" or ")
+        band, self.bands = (BANDS[self.either_ks[0].split(" of ")[n]] for n in (0, -1))
+        self.named = group[0], band[0]
 
     def judge(self, results):
         """Judge it, then see whether another reading gives another verdict."""
@@ -95,10 +90,10 @@ class Comparison(Statement):
         cells = self.cells(results, datasets, self.bands[0])
         found, texts = self.verdict(cells), [self.found(results, cells)]
         need(found != NOT_CHECKED, "All medians are 0, so there is nothing to compare.")
-        if self.or_ks:
-            other = self.verdict(self.cells(results, datasets, BANDS[self.or_ks][0]))
-            ks = self.ks.removesuffix(f" or {self.or_ks}")
-            texts.append(f"{found} if k is {ks}, {other} if k is {self.or_ks}")
+        if len(self.either_ks) == 2:
+            ks, or_ks = self.either_ks
+            other = self.verdict(self.cells(results, datasets, BANDS[or_ks][0]))
+            texts.append(f"{found} if k is {ks}, {other} if k is {or_ks}")
             found = found if found == other else words.PARTLY
         else:
             for name, other in self.other_readings(results, cells):

@@ -105,16 +105,12 @@ def last_wins(cells):
 
 
 def contrasts(cells):
-    """{what the statement names, of datasets or of k: shares won there and elsewhere}."""
+    """{what the statement names, of datasets or of k: shares won there and elsewhere}"""
     return {
         name: (cells[chosen].won, cells[~chosen].won)
         for name, chosen in (("datasets", cells.in_group), ("k", cells.in_band))
         if not chosen.all()
     }
-
-
-def leads(cells):
-    return [there - elsewhere for there, elsewhere in contrasts(cells).values()]
 
 
 def mean_ratios(cells):
@@ -175,8 +171,8 @@ JUDGES = {
         any(15 <= k <= 45 for k in last_wins(cells).values()),
     ),
     "particularly": lambda cells: (
-        min(leads(cells), default=0) >= 0.15,
-        max(leads(cells), default=0) > 0,
+        min((here - there for here, there in contrasts(cells).values()), default=0) >= 0.15,
+        any(here > there for here, there in contrasts(cells).values()),
     ),
     "relatively": lambda cells: ordered(mean_ratios(cells)),
     "not different": lambda cells: (
