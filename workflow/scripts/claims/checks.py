@@ -17,7 +17,6 @@ from workflow.scripts.results import comparing
 from workflow.scripts.results.comparing import holm
 
 THREE = ("joint", *PEELING)
-FOUR = (*THREE, "pnf_joint")
 CHECKS = {}  # functions by name
 percent = "{:.0%}".format
 
@@ -277,10 +276,10 @@ def k_relative_differs_little(results):
 
 def zeros(results):
     """On each dataset, the share of ℓ∞ medians that are essentially zero, of four mechanisms."""
-    results.require(SIX, FOUR)
-    shares = {}
+    four, shares = (*THREE, "pnf_joint"), {}
+    results.require(SIX, four)
     for dataset in SIX:
-        medians = [results.medians(dataset, name, "linf").loc[: LOW[1]] for name in FOUR]
+        medians = [results.medians(dataset, name, "linf").loc[: LOW[1]] for name in four]
         need(all(map(len, medians)), f"This run has no k up to {LOW[1]}.")
         shares[dataset] = np.concatenate([m <= 1 for m in medians]).mean()
     return shares

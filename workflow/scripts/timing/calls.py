@@ -65,14 +65,8 @@ def write_timing(counts, facts, *, timing, summary, **what):
     write_quartiles(summary, CELL, times, "trials")
 
 
-def generated_counts(d, seed):
-    """Counts of d items in no order, heavy-tailed as those of real data."""
-    rng = generator(seed, "scaling", d)
-    return np.minimum(rng.pareto(1.0, d) + 1, 1e6).astype(np.int64)
-
-
-def time_sizes(sweeps, seed):
-    """{(mechanism, sweep, d, k): seconds of calls} of what the config has under `scaling`.
+def write_scaling(path, sweeps, seed):
+    """Time calls on generated counts, as the config has it under `scaling`; write the quartiles.
 
     Mechanisms that look at every pair of an item and a place are left out where there are too
     many pairs.
@@ -81,8 +75,9 @@ def time_sizes(sweeps, seed):
     grid += [("k", sweeps["items_for_k"], k) for k in sweeps["ks"]]
     times, counts = {}, ()
     for sweep, d, k in grid:
-        if d != len(counts):
-            counts = generated_counts(d, seed)
+        if d != len(counts):  # heavy-tailed as those of real data, in no order
+            counts = generator(seed, "scaling", d).pareto(1.0, d) + 1
+            counts = np.minimum(counts, 1e6).astype(np.int64)
         few = d * k <= sweeps["published_max_pairs"]
         for name in [n for n in sweeps["mechanisms"] if few or not mechanisms.get(n).every_pair]:
             given = {"where": f"{d:,} items", "mechanism": name, "epsilon": 1}
@@ -90,9 +85,4 @@ def time_sizes(sweeps, seed):
             calls = [seconds_of_select(name, counts=counts, k=k, rng=rng, **given) for rng in rngs]
             times[name, sweep, d, k] = calls[1:]
             print(f"{name}: d = {d:,}, k = {k}: {calls[-1]:.4f} s", flush=True)
-    return times
-
-
-def write_scaling(path, sweeps, seed):
-    """Write the quartiles of each group of calls on generated counts."""
-    write_quartiles(path, ["mechanism", "sweep", "d", "k"], time_sizes(sweeps, seed), "calls")
+    write_quartiles(path, ["mechanism", "sweep", "d", "k"], times, "calls")
