@@ -88,17 +88,18 @@ class Comparison(Statement):
         """Judge it, then see whether another reading gives another verdict."""
         datasets = self.groups[0]
         cells = self.cells(results, datasets, self.bands[0])
-        found, texts = self.verdict(cells), [self.found(results, cells)]
+        found = self.verdict(cells)
         need(found != NOT_CHECKED, "All medians are 0, so there is nothing to compare.")
+        text, details = self.numbers(results, cells)
         if len(self.either_ks) == 2:
             ks, or_ks = self.either_ks
             other = self.verdict(self.cells(results, datasets, BANDS[or_ks][0]))
-            texts.append(f"{found} if k is {ks}, {other} if k is {or_ks}")
+            text += f"; {found} if k is {ks}, {other} if k is {or_ks}"
             found = found if found == other else words.PARTLY
         else:
             for name, other in self.other_readings(results, cells):
-                texts += [f"fragile: {other} if {name}"] * (other not in (found, NOT_CHECKED))
-        return Outcome(found, "; ".join(texts), datasets, self.details(results, cells))
+                text += f"; fragile: {other} if {name}" * (other not in (found, NOT_CHECKED))
+        return Outcome(found, text, datasets, details)
 
     def other_readings(self, results, cells):
         """Yield what is read otherwise, and the verdict then."""
@@ -127,20 +128,9 @@ class Comparison(Statement):
         if self.metric == "each":
             weak = by_metric.pop("k_relative", weak)
         told = {words.judged(self.words, part) for part in by_metric.values()} - {NOT_CHECKED}
-        contradicts = 0 < weak.loss.sum() >= weak.win.sum() and (
-            words.judged(self.words, weak) == DOES_NOT_HOLD
-        )
-        mixed = len(told) == 2 or (contradicts and told == {HOLDS})
-        return words.PARTLY if mixed else words.worst(told)
-
-    def found(self, results, cells):
-        """The numbers that decide, in each metric."""
-        if self.metric != "each":
-            return self.decisive(results, cells)
-        return "; ".join(
-            f"{METRICS[name]} {words.judged(self.words, part)}: {self.decisive(results, part)}"
-            for name, part in cells.by("metric").items()
-        )
+        if told == {HOLDS} and 0 < weak.loss.sum() >= weak.win.sum():
+            told |= {words.judged(self.words, weak)} & {DOES_NOT_HOLD}
+        return words.PARTLY if len(told) == 2 else words.worst(told)
 
     def decisive(self, results, cells):
         """Such as '12–3 of 20 and 5 ties at 0'."""
@@ -168,10 +158,12 @@ class Comparison(Statement):
         }
         return numbers.get(self.words, text)
 
-    def details(self, results, cells):
-        """For each metric: cells won and lost on each dataset and against each rival, ratios."""
-        texts = []
+    def numbers(self, results, cells):
+        """Those that decide; and cells won and lost on each dataset and against each rival."""
+        found, details = [], []
         for metric, part in cells.by("metric").items():
+            head = f"{METRICS[metric]} {words.judged(self.words, part)}: "
+            found.append(head * (self.metric == "each") + self.decisive(results, part))
             told = words.told(self.words, part)
             each = {results.title(d): told[told.dataset == d] for d in part.by("dataset")}
             if len(self.sides[1]) > 1:
@@ -179,8 +171,8 @@ class Comparison(Statement):
             scores = ", ".join(f"{name} {p.score}" for name, p in each.items())
             text = f"{METRICS[metric]}: {scores}; mean ratio {short(told.mean_ratio)}"
             differ = (part.zero & part.significant).sum()
-            texts.append(text + f"; {differ} of the ties at 0 differ by ranks" * bool(differ))
-        return " / ".join(texts)
+            details.append(text + f"; {differ} of the ties at 0 differ by ranks" * bool(differ))
+        return "; ".join(found), " / ".join(details)
 
 
 def read(path=TABLE):
