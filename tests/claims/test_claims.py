@@ -611,7 +611,7 @@ def write(world, folder):
 def test_the_files_are_the_same_each_time_and_say_what_is_not_real(world, tmp_path):
     paths = write(world, tmp_path)
     for run in ("first", "second"):
-        statements.write_claims(tmp_path / f"{run}.csv", tmp_path / f"{run}.md", **paths)
+        statements.write_claims(tmp_path / f"{run}.csv", tmp_path / f"{run}.md", paths)
     for kind in ("csv", "md"):
         first, second = (tmp_path / f"{run}.{kind}" for run in ("first", "second"))
         assert first.read_bytes() == second.read_bytes()

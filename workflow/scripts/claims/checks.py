@@ -306,11 +306,11 @@ def indistinguishable_on_the_others(results):
 def same_distribution_as_algorithm_1(results):
     groups = results.table("agreement").groupby(["mechanism", "dataset", "k"])
     losses = groups["loss"].apply(np.array)
-    joint, published = losses["joint"], losses["joint_alg1"]
-    chances = list(map(comparing.distribution_test, joint, published))
-    found = f"smallest p {min(chances):.2g} of {len(chances)} tests with {sum(map(len, joint)):,}"
-    found += " draws of each"
-    return Outcome(verdict(not holm(chances).any()), found, tuple(joint.index.unique("dataset")))
+    pairs = zip(losses["joint"], losses["joint_alg1"], strict=True)
+    chances = [comparing.distribution_test(a, b) for a, b in pairs]
+    draws = sum(map(len, losses["joint"]))
+    found = f"smallest p {min(chances):.2g} of {len(chances)} tests with {draws:,} draws of each"
+    return Outcome(verdict(not holm(chances).any()), found, tuple(losses.index.unique("dataset")))
 
 
 @check

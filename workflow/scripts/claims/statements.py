@@ -204,12 +204,12 @@ def check_all(results):
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def write_claims(csv, md, **given):
-    """Write the verdicts on a run; `given` are the paths of its tables, and its setting."""
-    for name in TABLES:  # a dataset may well be called nan
-        given[name] = pd.read_csv(intact(given[name]), keep_default_na=False, na_values=[""])
-    table = check_all(Results(**given))
+def write_claims(csv, md, files, **setting):
+    """Write the verdicts on a run, which has its tables in these files, by name."""
+    as_is = {"keep_default_na": False, "na_values": [""]}  # a dataset may well be called nan
+    tables = {name: pd.read_csv(intact(files[name]), **as_is) for name in TABLES}
+    table = check_all(Results(**tables, **setting))
     with written(csv) as file:
         table.to_csv(file, index=False, lineterminator="\n")
     with written(md) as file:
-        file.write(as_markdown(table, given["trials"]))
+        file.write(as_markdown(table, tables["trials"]))
