@@ -81,7 +81,7 @@ class Results:
             raise NotChecked(f"This run {listed(lacks)}.")
 
     def title(self, name):
-        """Of one of the paper's datasets; or what the paper calls a mechanism."""
+        """The title of one of the paper's datasets, or what the paper calls a mechanism."""
         if name in SIX:
             return self.facts[name]["title"]
         known = mechanisms.get(name)

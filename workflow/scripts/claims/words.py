@@ -180,12 +180,12 @@ JUDGES = {
         cells.significant.mean() <= 0.1 and cells.matching.mean() >= 0.75,
     ),
 }
-COUNTED = "counted"  # ties at 0 are among the cells; else it is checked that they change nothing
 TOGETHER = ("strongest", "relatively")  # judged against all rivals at once, not one by one
 
 
 def counts_ties(word):
-    return WORDS[word]["ties"] == COUNTED
+    """Are ties at 0 among the cells? If not, it is checked that they would change nothing."""
+    return WORDS[word]["ties"] == "counted"
 
 
 def told(word, cells):

@@ -66,7 +66,7 @@ def write_timing(counts, facts, *, timing, summary, **what):
 
 
 def write_scaling(path, sweeps, seed):
-    """Time calls on generated counts, as the config has it under `scaling`; write the quartiles.
+    """Time calls on generated counts, as the config says under `scaling`; write the quartiles.
 
     Mechanisms that look at every pair of an item and a place are left out where there are too
     many pairs.
