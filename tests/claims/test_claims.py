@@ -852,7 +852,7 @@ def test_the_last_k_won():
         a = [1] * wins[0] + [3] * (8 - wins[0]) + [1] * wins[1] + [3] * (8 - wins[1])
         return cells(a, [2] * 16, ["one"] * 8 + ["two"] * 8, [*range(5, 85, 10)] * 2)
 
-    assert words.last_wins(of_wins(3, 0)) == {"one": 25, "two": 0}
+    assert of_wins(3, 0).last_wins == {"one": 25, "two": 0}
     assert words.judged("only to about 30", of_wins(2, 5)) == HOLDS  # 15 and 45
     assert words.judged("only to about 30", of_wins(2, 6)) == PARTLY
     assert words.judged("only to about 30", of_wins(1, 6)) == DOES_NOT_HOLD

@@ -265,10 +265,7 @@ def time_of_the_published_algorithm(results):
 @check
 def k_relative_differs_little(results):
     cells = results.cells("joint", PEELING, SIX, ["k_relative"])
-    alike = {
-        name: min(part.matching.mean() for part in there.by("rival").values())
-        for name, there in cells.by("dataset").items()
-    }
+    alike = cells.each(lambda part: min(p.matching.mean() for p in part.by("rival").values()))
     number = sum(share >= 2 / 3 for share in alike.values())
     found = f"{number} datasets; shares of k that match: {results.named(alike, percent)}"
     return Outcome(verdict(number >= 3, number == 2), found, SIX)

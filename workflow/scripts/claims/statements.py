@@ -138,9 +138,8 @@ class Comparison(Statement):
         if ties:
             verb = ", of which" if words.counts_ties(self.words) else " and"
             text += f"{verb} {ties} tie{'s' * bool(ties > 1)} at 0"
-        wins = {name: part.win.sum() for name, part in cells.by("dataset").items()}
         alike = f"{cells.matching.mean():.0%} match"
-        ratios = f"mean ratios {results.named(words.mean_ratios(cells))}"
+        ratios = f"mean ratios {results.named(cells.mean_ratios)}"
         numbers = {
             "relatively": ratios,
             "much": f"{text}, mean ratio {short(cells.told.mean_ratio)}",
@@ -148,8 +147,8 @@ class Comparison(Statement):
             "strongest": f"{words.lost_to_some(cells):.0%} lost to a rival, {text}",
             "matches": f"{alike}, {cells.worse.mean():.0%} are worse; {text}",
             "not different": f"{cells.significant.sum()} of {len(cells)} differ, {alike}",
-            "wide range of k": f"k won: {results.named(wins)}",
-            "only to about 30": f"last k won: {results.named(words.last_wins(cells))}; {text}",
+            "wide range of k": f"k won: {results.named(cells.wins)}",
+            "only to about 30": f"last k won: {results.named(cells.last_wins)}; {text}",
             "particularly": "won on the named "
             + "; at the named ".join(
                 f"{name} {there:.0%}, elsewhere {elsewhere:.0%}"

@@ -63,6 +63,10 @@ class Cells(SimpleNamespace):
         values = getattr(self, column)
         return {value: self[values == value] for value in dict.fromkeys(values.tolist())}
 
+    def each(self, number):
+        """{dataset: a number of its cells}"""
+        return {name: number(part) for name, part in self.by("dataset").items()}
+
     win = property(lambda self: (self.a < self.b) & self.significant)
     loss = property(lambda self: (self.a > self.b) & self.significant)
     zero = property(lambda self: (self.a == 0) & (self.b == 0))  # a tie at 0
@@ -75,6 +79,9 @@ class Cells(SimpleNamespace):
     matching = property(lambda self: (self.ratio >= 1 / BAND) & (self.ratio <= BAND))
     worse = property(lambda self: self.ratio < 1 / BAND)
     material = property(lambda self: self.loss & self.worse)
+    mean_ratios = property(lambda self: self.each(lambda part: part.told.mean_ratio))
+    wins = property(lambda self: self.each(lambda part: part.win.sum()))
+    last_wins = property(lambda self: self.each(lambda part: max([0, *part.k[part.win]])))
     score = property(lambda self: f"{self.win.sum()}–{self.loss.sum()} of {len(self)}")
 
 
@@ -99,11 +106,6 @@ def some_won(part):
     return part.won >= 1 / 4 or (part.lost <= 1 / 4 and part.win.sum() >= 3)
 
 
-def last_wins(cells):
-    """The last k that is won, on each dataset; 0 if none is."""
-    return {name: max([0, *part.k[part.win]]) for name, part in cells.by("dataset").items()}
-
-
 def contrasts(cells):
     """{what the statement names, of datasets or of k: shares won there and elsewhere}"""
     return {
@@ -111,10 +113,6 @@ def contrasts(cells):
         for name, chosen in (("datasets", cells.in_group), ("k", cells.in_band))
         if not chosen.all()
     }
-
-
-def mean_ratios(cells):
-    return {name: part.told.mean_ratio for name, part in cells.by("dataset").items()}
 
 
 def ordered(numbers):
@@ -167,14 +165,14 @@ JUDGES = {
         np.mean([some_won(part) for part in cells.parts]) >= 1 / 2,
     ),
     "only to about 30": lambda cells: (
-        all(15 <= k <= 45 for k in last_wins(cells).values()),
-        any(15 <= k <= 45 for k in last_wins(cells).values()),
+        all(15 <= k <= 45 for k in cells.last_wins.values()),
+        any(15 <= k <= 45 for k in cells.last_wins.values()),
     ),
     "particularly": lambda cells: (
         min((here - there for here, there in contrasts(cells).values()), default=0) >= 0.15,
         any(here > there for here, there in contrasts(cells).values()),
     ),
-    "relatively": lambda cells: ordered(mean_ratios(cells)),
+    "relatively": lambda cells: ordered(cells.mean_ratios),
     "not different": lambda cells: (
         not cells.significant.any() and cells.matching.mean() >= 0.9,
         cells.significant.mean() <= 0.1 and cells.matching.mean() >= 0.75,
