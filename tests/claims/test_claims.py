@@ -611,7 +611,7 @@ def write(world, folder):
 def test_the_files_are_the_same_each_time_and_say_what_is_not_real(world, tmp_path):
     paths = write(world, tmp_path)
     for run in ("first", "second"):
-        statements.write_claims(tmp_path / f"{run}.csv", tmp_path / f"{run}.md", **paths)
+        statements.write_claims(tmp_path / f"{run}.csv", tmp_path / f"{run}.md", paths)
     for kind in ("csv", "md"):
         first, second = (tmp_path / f"{run}.{kind}" for run in ("first", "second"))
         assert first.read_bytes() == second.read_bytes()
@@ -852,7 +852,7 @@ def test_the_last_k_won():
         a = [1] * wins[0] + [3] * (8 - wins[0]) + [1] * wins[1] + [3] * (8 - wins[1])
         return cells(a, [2] * 16, ["one"] * 8 + ["two"] * 8, [*range(5, 85, 10)] * 2)
 
-    assert words.last_wins(of_wins(3, 0)) == {"one": 25, "two": 0}
+    assert of_wins(3, 0).last_wins == {"one": 25, "two": 0}
     assert words.judged("only to about 30", of_wins(2, 5)) == HOLDS  # 15 and 45
     assert words.judged("only to about 30", of_wins(2, 6)) == PARTLY
     assert words.judged("only to about 30", of_wins(1, 6)) == DOES_NOT_HOLD

@@ -24,13 +24,11 @@ def write_agreement(path, files, *, datasets, ks, epsilon, draws, seed, settings
     rows = [HEADER]
     for dataset, pair in zip(datasets, files, strict=True):
         profile = mechanisms.Profile(*read_profile(*pair))
-        for k, (name, setting) in itertools.product(ks, settings.items()):
-            if k > profile.d:
-                continue
+        possible = [k for k in ks if k <= profile.d]
+        for k, (name, setting) in itertools.product(possible, settings.items()):
             draw = prepared(profile, k, epsilon, setting, name, dataset)
             rng = generator(seed, "agreement", dataset, name, epsilon, k)
             true = profile.counts_at(np.arange(k))
-            for number in range(1, draws + 1):
-                loss = true - profile.counts_at(draw(rng))
-                rows.append((dataset, epsilon, k, name, number, loss.max()))
+            losses = ((true - profile.counts_at(draw(rng))).max() for _ in range(draws))
+            rows += [(dataset, epsilon, k, name, *row) for row in enumerate(losses, start=1)]
     write_csv(path, rows)

@@ -11,13 +11,12 @@ import math
 import numpy as np
 
 from workflow.scripts.claims import words
-from workflow.scripts.claims.evidence import PEELING, NotChecked, Outcome, short
-from workflow.scripts.claims.words import DOES_NOT_HOLD, HOLDS, LOW, SIX, SMALL, verdict
+from workflow.scripts.claims.evidence import PEELING, Outcome, need, short
+from workflow.scripts.claims.words import LOW, SIX, SMALL, verdict
 from workflow.scripts.results import comparing
 from workflow.scripts.results.comparing import holm
 
 THREE = ("joint", *PEELING)
-FOUR = (*THREE, "pnf_joint")
 CHECKS = {}  # functions by name
 percent = "{:.0%}".format
 
@@ -36,9 +35,8 @@ def check_on_foods_and_games(judge):
     def judge_both(results):
         results.require(SMALL, THREE)
         parts = {results.title(dataset): judge(results, dataset) for dataset in SMALL}
-        verdicts = {one for one, _ in parts.values()}
         found = "; ".join(f"{title}: {text}" for title, (_, text) in parts.items())
-        return Outcome(verdict(verdicts == {HOLDS}, verdicts != {DOES_NOT_HOLD}), found, SMALL)
+        return Outcome(words.together([one for one, _ in parts.values()]), found, SMALL)
 
     return judge_both
 
@@ -57,8 +55,8 @@ def signed_loss_is_like_linf(results):
 def utility_theorem(results):
     trials = results.table("trials")
     trials = trials[trials["mechanism"] == "joint"]
-    if trials.empty or results.neighbors != "add-remove":
-        raise NotChecked("This run has no trials of joint with add-remove neighbours.")
+    there = len(trials) and results.neighbors == "add-remove"
+    need(there, "This run has no trials of joint with add-remove neighbours.")
     d = trials["dataset"].map({name: facts["d"] for name, facts in results.facts.items()})
     bound = 2 * (trials["k"] * np.log(d) + 5) / trials["epsilon"]
     over = trials["loss"] > bound
@@ -110,8 +108,7 @@ def logs_above_zero(results, rival):
     """
     linf, l1 = (results.cells("joint", [rival], SIX, [metric]) for metric in ("linf", "l1"))
     there = np.min([linf.a, linf.b, l1.a, l1.b], axis=0) > 0
-    if not there.any():
-        raise NotChecked("This run has no cell with all medians above 0.")
+    need(there.any(), "This run has no cell with all medians above 0.")
     return np.log([linf.ratio[there], l1.ratio[there]])
 
 
@@ -124,7 +121,7 @@ def linf_suits_joint_best(results):
         ratios = np.exp(logs_above_zero(results, rival).mean(axis=1))
         good += [won[0] > won[1] and ratios[0] > ratios[1]]
         numbers = " and ".join(map(percent, won)), " and ".join(map(short, ratios))
-        texts += ["{}: won in ℓ∞ and ℓ1 {}, mean ratios {}".format(results.label(rival), *numbers)]
+        texts += ["{}: won in ℓ∞ and ℓ1 {}, mean ratios {}".format(results.title(rival), *numbers)]
     return Outcome(verdict(all(good), any(good)), "; ".join(texts), SIX)
 
 
@@ -132,17 +129,14 @@ def linf_suits_joint_best(results):
 def linf_has_plateaus(results, dataset):
     ks = {name: k_on_plateaus(results.medians(dataset, name, "linf")) for name in THREE}
     joint, *rivals = ks.values()
-    return verdict(joint > max(rivals), joint), results.labelled(ks, "at {} k".format)
+    return verdict(joint > max(rivals), joint), results.named(ks, "at {} k".format)
 
 
 def k_on_plateaus(medians):
     """How many k are within plateaus, of a series of medians over k."""
-    found = set()
-    for start in range(len(medians) - 3):
-        part = medians.iloc[start : start + 4]
-        if part.min() > 0 and part.max() + 1 <= 1.1 * (part.min() + 1):
-            found |= set(part.index)
-    return len(found)
+    parts = (medians.iloc[start : start + 4] for start in range(len(medians) - 3))
+    flat = (p for p in parts if p.min() > 0 and p.max() + 1 <= 1.1 * (p.min() + 1))
+    return len({k for part in flat for k in part.index})
 
 
 @check_on_foods_and_games
@@ -150,8 +144,7 @@ def linf_depends_less_on_k(results, dataset):
     numbers = {}
     for name in THREE:
         medians = results.medians(dataset, name, "linf") + 1
-        if len(medians) < 3:
-            raise NotChecked("This run has fewer than three k.")
+        need(len(medians) >= 3, "This run has fewer than three k.")
         level = (np.abs(np.diff(medians)) <= 0.05 * medians.iloc[:-1]).mean()
         slope = abs(np.polyfit(np.log(medians.index), np.log(medians), 1)[0])
         kendall = np.mean([np.sign(b - a) for a, b in itertools.combinations(medians, 2)])
@@ -159,7 +152,7 @@ def linf_depends_less_on_k(results, dataset):
     level, slope, kendall = zip(*numbers.values(), strict=True)
     by_steps = level[0] > max(level[1:]) and min(kendall[1:]) >= 0.9
     by_slope = slope[0] < min(slope[1:])
-    text = results.labelled(numbers, lambda each: "{:.0%} and {:.2f}".format(*each))
+    text = results.named(numbers, lambda each: "{:.0%} and {:.2f}".format(*each))
     return verdict(by_steps and by_slope, by_steps or by_slope), f"level steps, slope: {text}"
 
 
@@ -173,8 +166,7 @@ def course(results, dataset, mechanism):
     trials = results.trials_at[dataset, mechanism]
     found = {k: cell["linf_index"][cell["loss"] > 0] for k, cell in trials.items()}
     found = {k: values for k, values in found.items() if len(values)}
-    if len(found) < 3:
-        raise NotChecked("This run has fewer than three k with an error.")
+    need(len(found) >= 3, "This run has fewer than three k with an error.")
     medians = {k: np.median(values) for k, values in found.items()}
     ks = dict.fromkeys([min(medians), max(medians, key=medians.get), max(medians)])
     text = " → ".join(f"{medians[k]:g} (k = {k})" for k in ks)
@@ -205,7 +197,7 @@ def index_of_peeling_rises_and_falls(results):
         _, text, rises, falls = course(results, dataset, name)
         turns = {*rises[:, 1]} & {*falls[:, 0]}
         shown |= {name} if turns else set()
-        where = f"{results.title(dataset)}, {results.label(name)}"
+        where = f"{results.title(dataset)}, {results.title(name)}"
         texts.append(f"{where}: {'yes' if turns else 'no'}, {text}")
     return Outcome(verdict(len(shown) == 2, shown), "; ".join(texts), SMALL)
 
@@ -217,7 +209,7 @@ def index_of_cdp_peel_turns_less(results, dataset):
         medians, *_ = course(results, dataset, name)
         kept[name] = medians[max(medians)] / max(medians.values())
     holds = kept["pnf_peel"] < min(1, kept["cdp_peel"])
-    return verdict(holds), f"left of the peak: {results.labelled(kept, percent)}"
+    return verdict(holds), f"left of the peak: {results.named(kept, percent)}"
 
 
 @check
@@ -234,7 +226,7 @@ def l1_may_be_high(results):
     both = linf[linf.win & l1.loss]
     found = f"at {len(both)} of {len(linf)} cells"
     if len(both):
-        where = results.title(both.dataset[0]), results.label(both.rival[0])
+        where = results.title(both.dataset[0]), results.title(both.rival[0])
         found += f", such as {', '.join(where)}, k = {both.k[0]}"
     return Outcome(verdict(len(both)), found, SIX)
 
@@ -243,8 +235,7 @@ def l1_may_be_high(results):
 def grows_no_faster(results, mechanism, bound):
     dataset = results.table("timing")["dataset"].iloc[0]
     times = results.seconds(mechanism, dataset=dataset)[mechanism].loc[LOW[1] :]
-    if len(times) < 2:
-        raise NotChecked(f"This run has fewer than two times of {mechanism} for k from 45 on.")
+    need(len(times) >= 2, f"This run has fewer than two times of {mechanism} for k from 45 on.")
     k, d = np.asarray(times.index, dtype=float), results.facts[dataset]["d"]
     bounds = {
         "d k log k + d log d": d * k * np.log(k) + d * np.log(d),
@@ -274,10 +265,7 @@ def time_of_the_published_algorithm(results):
 @check
 def k_relative_differs_little(results):
     cells = results.cells("joint", PEELING, SIX, ["k_relative"])
-    alike = {
-        name: min(part.matching.mean() for part in there.by("rival").values())
-        for name, there in cells.by("dataset").items()
-    }
+    alike = cells.each(lambda part: min(p.matching.mean() for p in part.by("rival").values()))
     number = sum(share >= 2 / 3 for share in alike.values())
     found = f"{number} datasets; shares of k that match: {results.named(alike, percent)}"
     return Outcome(verdict(number >= 3, number == 2), found, SIX)
@@ -285,12 +273,11 @@ def k_relative_differs_little(results):
 
 def zeros(results):
     """On each dataset, the share of ℓ∞ medians that are essentially zero, of four mechanisms."""
-    results.require(SIX, FOUR)
-    shares = {}
+    four, shares = (*THREE, "pnf_joint"), {}
+    results.require(SIX, four)
     for dataset in SIX:
-        medians = [results.medians(dataset, name, "linf").loc[: LOW[1]] for name in FOUR]
-        if not all(map(len, medians)):
-            raise NotChecked(f"This run has no k up to {LOW[1]}.")
+        medians = [results.medians(dataset, name, "linf").loc[: LOW[1]] for name in four]
+        need(all(map(len, medians)), f"This run has no k up to {LOW[1]}.")
         shares[dataset] = np.concatenate([m <= 1 for m in medians]).mean()
     return shares
 
@@ -306,8 +293,7 @@ def without_error_on_three(results):
 @check
 def indistinguishable_on_the_others(results):
     others = tuple(name for name, share in zeros(results).items() if share < 1)
-    if not others:
-        raise NotChecked("All errors are essentially zero on every dataset.")
+    need(others, "All errors are essentially zero on every dataset.")
     cells = results.cells("joint", ["pnf_joint"], others, ["linf"], LOW)
     found = f"{cells.significant.sum()} of {len(cells)} differ, {cells.matching.mean():.0%} match"
     return Outcome(words.judged("not different", cells), found, others)
@@ -315,14 +301,13 @@ def indistinguishable_on_the_others(results):
 
 @check
 def same_distribution_as_algorithm_1(results):
-    chances, draws, datasets = [], 0, {}
-    for (dataset, _), cell in results.table("agreement").groupby(["dataset", "k"]):
-        a, b = (cell.loc[cell["mechanism"] == m, "loss"] for m in ("joint", "joint_alg1"))
-        chances.append(comparing.distribution_test(a, b))
-        draws += len(a)
-        datasets[dataset] = True
+    groups = results.table("agreement").groupby(["mechanism", "dataset", "k"])
+    losses = groups["loss"].apply(np.array)
+    pairs = zip(losses["joint"], losses["joint_alg1"], strict=True)
+    chances = [comparing.distribution_test(a, b) for a, b in pairs]
+    draws = sum(map(len, losses["joint"]))
     found = f"smallest p {min(chances):.2g} of {len(chances)} tests with {draws:,} draws of each"
-    return Outcome(verdict(not holm(chances).any()), found, tuple(datasets))
+    return Outcome(verdict(not holm(chances).any()), found, tuple(losses.index.unique("dataset")))
 
 
 @check

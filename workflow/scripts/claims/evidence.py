@@ -5,10 +5,9 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
 
 from dp_topk import mechanisms
-from workflow.scripts.claims.words import ALL_K, Cells
+from workflow.scripts.claims.words import ALL_K, SIX, Cells
 from workflow.scripts.data.describe import STATUS
 from workflow.scripts.results.comparing import LEVEL, holm, rank_z, two_sided
 
@@ -19,6 +18,11 @@ COLUMNS = ("rival", "dataset", "metric", "k", "a", "b")  # of cells; a and b are
 
 class NotChecked(Exception):
     """This run lacks what a check needs; the message says all that is missing."""
+
+
+def need(there, message):
+    if not there:
+        raise NotChecked(message)
 
 
 @dataclass(frozen=True)
@@ -54,14 +58,14 @@ class Results:
             trials = tables["trials"][tables["trials"]["epsilon"] == 1]
             columns = {name: trials[name].to_numpy() for name in ("loss", *METRICS, "linf_index")}
             groups = trials.groupby(["dataset", "mechanism", "k"])
-            self._medians = groups[["loss", *METRICS]].median().to_dict()
+            self._medians = groups[["loss", *METRICS]].median()
             for (*key, k), rows in sorted(groups.indices.items()):
                 cell = {name: column[rows] for name, column in columns.items()}
                 self.trials_at.setdefault(tuple(key), {})[int(k)] = cell
 
     def table(self, name):
-        if name not in self.tables or self.tables[name].empty:
-            raise NotChecked(f"This run has no table of {name}.")
+        there = name in self.tables and len(self.tables[name])
+        need(there, f"This run has no table of {name}.")
         return self.tables[name]
 
     def require(self, datasets=(), names=()):
@@ -76,31 +80,26 @@ class Results:
         if lacks:
             raise NotChecked(f"This run {listed(lacks)}.")
 
-    def title(self, dataset):
-        return self.facts[dataset]["title"]
-
-    def label(self, mechanism):
-        """What the paper calls a mechanism."""
-        known = mechanisms.get(mechanism)
+    def title(self, name):
+        """The title of one of the paper's datasets, or what the paper calls a mechanism."""
+        if name in SIX:
+            return self.facts[name]["title"]
+        known = mechanisms.get(name)
         return known.paper_name or known.label
 
     def named(self, numbers, form=short):
         """'Books 2.1, Foods 3'."""
         return ", ".join(f"{self.title(name)} {form(x)}" for name, x in numbers.items())
 
-    def labelled(self, numbers, form):
-        """'Joint 90%, PNF-Peel 80%'."""
-        return ", ".join(f"{self.label(name)} {form(x)}" for name, x in numbers.items())
-
     def not_real(self, datasets):
         """Those of the datasets whose counts are not the original's, and what they are."""
-        status = {self.title(name): self.facts[name]["status"] for name in datasets}
-        return "; ".join(f"{title}: {STATUS[s]}" for title, s in status.items() if s != "real")
+        facts = (self.facts[name] for name in datasets)
+        not_real = (each for each in facts if each["status"] != "real")
+        return "; ".join(f"{each['title']}: {STATUS[each['status']]}" for each in not_real)
 
     def medians(self, dataset, mechanism, metric):
         """A series over k."""
-        ks = self.trials_at[dataset, mechanism]
-        return pd.Series({k: self._medians[metric][dataset, mechanism, k] for k in ks}, dtype=float)
+        return self._medians.loc[dataset, mechanism][metric]
 
     def cells(self, this, rivals, datasets, metrics, band=ALL_K, corrected=True):
         """The cells that a mechanism shares with its rivals; `corrected` over all by Holm."""
@@ -122,11 +121,11 @@ class Results:
     def _all_k(self, this, rival, dataset, metric):
         """Rows (k, medians, chance of such ranks)."""
         a, b = (self.trials_at[dataset, name] for name in (this, rival))
-        median, rows = self._medians[metric], []
-        for k in sorted(a.keys() & b.keys()):
-            chance = two_sided(rank_z(a[k][metric], b[k][metric]))
-            rows.append((k, median[dataset, this, k], median[dataset, rival, k], chance))
-        return rows
+        medians = [self.medians(dataset, name, metric) for name in (this, rival)]
+        return [
+            (k, *(m[k] for m in medians), two_sided(rank_z(a[k][metric], b[k][metric])))
+            for k in sorted(a.keys() & b.keys())
+        ]
 
     def seconds(self, *names, dataset="foods"):
         """Median times: a row for each k at which all of the mechanisms were timed."""
@@ -134,6 +133,6 @@ class Results:
         timing = timing[timing["dataset"] == dataset]
         times = timing.pivot(index="k", columns="mechanism", values="median")
         times = times.reindex(columns=list(names)).dropna()
-        if times.empty:
-            raise NotChecked(f"This run has no k at which {listed(names)} were timed on {dataset}.")
+        which = f"{listed(names)} were timed on {dataset}"
+        need(len(times), f"This run has no k at which {which}.")
         return times

@@ -73,9 +73,8 @@ def shown(claims):
             details = row["details"].replace(" / ", "<br>")
             found += f"<details><summary>details</summary><small>{details}</small></details>"
         how = [f'<a href="#{anchor(word)}">{word}</a>' for word in row["words"].split("; ") if word]
-        how += [
-            f"<code>{row['criterion']}</code>" if "::" in row["criterion"] else row["criterion"]
-        ]
+        criterion = row["criterion"]
+        how += [f"<code>{criterion}</code>" if "::" in criterion else criterion]
         cells = {"statement": says, "found": found, "criterion": "; ".join(how)}
         yield row | {"anchor": row["claim"]} | {key: Markup(cell) for key, cell in cells.items()}
 
@@ -102,15 +101,11 @@ def as_markdown(claims, trials):
 
 def markdown_table(rows, columns):
     """Lines of a table, with the anchor of each row."""
-    yield markdown_row(column.heading for column in columns.values())
+    yield f"| {' | '.join(column.heading for column in columns.values())} |"
     yield "|---" * len(columns) + "|"
     for row in rows:
-        first, *others = (row[name] for name in columns)
-        yield markdown_row([f'<a id="{row["anchor"]}"></a>{first}', *others])
-
-
-def markdown_row(cells):
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+        cells = " | ".join(row[name].replace("|", "\\|") for name in columns)
+        yield f'| <a id="{row["anchor"]}"></a>{cells} |'
 
 
 def claims_page(claims):

@@ -5,8 +5,5 @@ from workflow.scripts.common import logged
 with logged(snakemake.log[0]):
     from workflow.scripts.claims.agreement import write_agreement
 
-    write_agreement(
-        snakemake.output[0],
-        zip(snakemake.input.counts, snakemake.input.facts, strict=True),
-        **snakemake.params,
-    )
+    files = zip(snakemake.input.counts, snakemake.input.facts, strict=True)
+    write_agreement(snakemake.output[0], files, **snakemake.params)

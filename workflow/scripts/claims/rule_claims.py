@@ -3,11 +3,7 @@
 from workflow.scripts.common import logged
 
 with logged(snakemake.log[0]):
-    from workflow.scripts.claims.statements import TABLES, write_claims
+    from workflow.scripts.claims.statements import write_claims
 
-    write_claims(
-        snakemake.output.csv,
-        snakemake.output.md,
-        **{name: snakemake.input[name] for name in TABLES},
-        **snakemake.params,
-    )
+    made = snakemake.output
+    write_claims(made.csv, made.md, snakemake.input, **snakemake.params)

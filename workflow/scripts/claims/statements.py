@@ -10,7 +10,6 @@ crashes is a defect, and stops the run. What a run has no data for is "not check
 
 import contextlib
 import csv
-import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -19,9 +18,9 @@ import pandas as pd
 
 from workflow.scripts.claims import words
 from workflow.scripts.claims.checks import CHECKS, check
-from workflow.scripts.claims.evidence import METRICS, NotChecked, Outcome, Results, short
+from workflow.scripts.claims.evidence import METRICS, NotChecked, Outcome, Results, need, short
 from workflow.scripts.claims.pages import as_markdown
-from workflow.scripts.claims.words import BANDS, COUNTED, DOES_NOT_HOLD, GROUPS, HOLDS, NOT_CHECKED
+from workflow.scripts.claims.words import BANDS, DOES_NOT_HOLD, GROUPS, HOLDS, NOT_CHECKED
 from workflow.scripts.common import intact, written
 
 TABLE = Path(__file__).parents[2] / "statements.csv"
@@ -40,21 +39,15 @@ class Statement(SimpleNamespace):
     datasets: a group, or "four of six": there rather than elsewhere.
     metric: or "each", where none is named.
     ks: a band, or "moderate of all", or "moderate or not large": two equally good readings.
+    test: the test that shows it, if that is what judges it. how: what the verdict rests on.
     """
 
-    @property
-    def test(self):
-        """The test that shows it, if that is what judges it."""
-        return self.judged_by.removeprefix(REFUTED) if "::" in self.judged_by else ""
-
-    @property
-    def how(self):
-        """What the verdict rests on."""
-        return self.test or self.criterion
-
-    @property
-    def all_words(self):
-        return [w for w in self.words.split(", ") if w] + ["shown by a test"] * bool(self.test)
+    def __init__(self, **row):
+        super().__init__(**row)
+        self.test = self.judged_by.removeprefix(REFUTED) if "::" in self.judged_by else ""
+        self.how = self.test or self.criterion
+        self.all_words = self.words.split(", ") if self.words else []
+        self.all_words += ["shown by a test"] * bool(self.test)
 
     def judge(self, results):
         if self.test:
@@ -68,51 +61,50 @@ class Statement(SimpleNamespace):
 def parts(results, *ids):
     outcomes = [STATEMENTS[part].judge(results) for part in ids]
     verdicts = [one.verdict for one in outcomes]
-    found = words.verdict(set(verdicts) == {HOLDS}, verdicts.count(DOES_NOT_HOLD) <= 1)
     datasets = dict.fromkeys(name for one in outcomes for name in one.datasets)
-    return Outcome(found, ", ".join(verdicts), tuple(datasets))
+    return Outcome(words.together(verdicts), ", ".join(verdicts), tuple(datasets))
 
 
 class Comparison(Statement):
     """A statement that one mechanism is better than others, judged by a word."""
 
-    @property
-    def how(self):
-        metric = METRICS.get(self.metric, "each metric")
-        return f"{self.mechanisms}; {metric}; datasets: {self.datasets}; k: {self.ks}"
-
-    @property
-    def all_words(self):
-        bands = [f"{name} k" for name in ("small", "moderate", "not large") if name in self.ks]
-        groups = ["large and small"] * self.datasets.startswith(("large", "small"))
-        return [self.words, *["no metric named"] * (self.metric == "each"), *bands, *groups]
-
-    @property
-    def sides(self):
+    def __init__(self, **row):
+        super().__init__(**row)
         this, rivals = self.mechanisms.split(" vs ")
-        return this, rivals.split(", ")
+        self.sides = this, rivals.split(", ")
+        self.metrics = list(METRICS) if self.metric == "each" else [self.metric]
+        metric = METRICS.get(self.metric, "each metric")
+        self.how = f"{self.mechanisms}; {metric}; datasets: {self.datasets}; k: {self.ks}"
+        self.all_words += ["no metric named"] * (self.metric == "each")
+        self.all_words += [f"{k} k" for k in ("small", "moderate", "not large") if k in self.ks]
+        self.all_words += ["large and small"] * self.datasets.startswith(("large", "small"))
+        # "four of six": what is named, and what it is part of; "six" is both.
+        group, self.groups = (GROUPS[self.datasets.split(" of ")[n]] for n in (0, -1))
+        self.either_ks = self.ks.split(" or ")
+        band, self.bands = (BANDS[self.either_ks[0].split(" of ")[n]] for n in (0, -1))
+        self.named = group[0], band[0]
 
     def judge(self, results):
         """Judge it, then see whether another reading gives another verdict."""
-        groups = GROUPS[self.datasets.split(" of ")[-1]]
-        ks, *or_ks = self.ks.split(" of ")[-1].split(" or ")
-        cells = self.cells(results, groups[0], BANDS[ks][0])
-        found, texts = self.verdict(cells), [self.found(results, cells)]
-        if found == NOT_CHECKED:
-            raise NotChecked("All medians are 0, so there is nothing to compare.")
-        if or_ks:
-            other = self.verdict(self.cells(results, groups[0], BANDS[or_ks[0]][0]))
-            texts.append(f"{found} if k is {ks}, {other} if k is {or_ks[0]}")
+        datasets = self.groups[0]
+        cells = self.cells(results, datasets, self.bands[0])
+        found = self.verdict(cells)
+        need(found != NOT_CHECKED, "All medians are 0, so there is nothing to compare.")
+        text, details = self.numbers(results, cells)
+        if len(self.either_ks) == 2:
+            ks, or_ks = self.either_ks
+            other = self.verdict(self.cells(results, datasets, BANDS[or_ks][0]))
+            text += f"; {found} if k is {ks}, {other} if k is {or_ks}"
             found = found if found == other else words.PARTLY
         else:
-            for name, other in self.other_readings(results, cells, groups, BANDS[ks]):
-                texts += [f"fragile: {other} if {name}"] * (other not in (found, NOT_CHECKED))
-        return Outcome(found, "; ".join(texts), groups[0], self.details(results, cells))
+            for name, other in self.other_readings(results, cells):
+                text += f"; fragile: {other} if {name}" * (other not in (found, NOT_CHECKED))
+        return Outcome(found, text, datasets, details)
 
-    def other_readings(self, results, cells, groups, bands):
+    def other_readings(self, results, cells):
         """Yield what is read otherwise, and the verdict then."""
-        (datasets, *groups), (band, *bands) = groups, bands
-        if not self.counts_ties:
+        (datasets, *groups), (band, *bands) = self.groups, self.bands
+        if not words.counts_ties(self.words):
             yield "ties at 0 are left out", self.verdict(cells.told)
         readings = [
             ("every cell is tested at 5 % by itself", datasets, band, False),
@@ -123,17 +115,10 @@ class Comparison(Statement):
             with contextlib.suppress(NotChecked):  # the run may have less than a reading needs
                 yield name, self.verdict(self.cells(results, *reading))
 
-    @property
-    def counts_ties(self):
-        return words.WORDS[self.words]["ties"] == COUNTED
-
     def cells(self, results, datasets, band, corrected=True):
-        metrics = list(METRICS) if self.metric == "each" else [self.metric]
-        cells = results.cells(*self.sides, datasets, metrics, band, corrected)
-        # What the statement names, if that is to be there rather than elsewhere.
-        group, ks = (re.split(" of | or ", text)[0] for text in (self.datasets, self.ks))
-        (low, high), *_ = BANDS[ks]
-        cells.in_group = np.isin(cells.dataset, GROUPS[group][0])
+        cells = results.cells(*self.sides, datasets, self.metrics, band, corrected)
+        there, (low, high) = self.named
+        cells.in_group = np.isin(cells.dataset, there)
         cells.in_band = (low <= cells.k) & (cells.k <= high)
         return cells
 
@@ -143,39 +128,18 @@ class Comparison(Statement):
         if self.metric == "each":
             weak = by_metric.pop("k_relative", weak)
         told = {words.judged(self.words, part) for part in by_metric.values()} - {NOT_CHECKED}
-        contradicts = 0 < weak.loss.sum() >= weak.win.sum() and (
-            words.judged(self.words, weak) == DOES_NOT_HOLD
-        )
-        mixed = len(told) == 2 or (contradicts and told == {HOLDS})
-        return words.PARTLY if mixed else words.worst(told)
-
-    def told(self, cells):
-        """The cells that are judged."""
-        return cells if self.counts_ties else cells.told
-
-    def score(self, cells):
-        """'12–3 of 20 and 5 ties at 0': the cells won and lost."""
-        ties, verb = cells.zero.sum(), ", of which" if self.counts_ties else " and"
-        tied = f"{verb} {ties} tie{'s' * bool(ties > 1)} at 0" * bool(ties)
-        return won_and_lost(self.told(cells)) + tied
-
-    def found(self, results, cells):
-        """The numbers that decide, in each metric."""
-        if self.metric != "each":
-            return self.decisive(results, cells)
-        return "; ".join(
-            f"{METRICS[name]} {words.judged(self.words, part)}: {self.decisive(results, part)}"
-            for name, part in cells.by("metric").items()
-        )
+        if told == {HOLDS} and 0 < weak.loss.sum() >= weak.win.sum():
+            told |= {words.judged(self.words, weak)} & {DOES_NOT_HOLD}
+        return words.PARTLY if len(told) == 2 else words.worst(told)
 
     def decisive(self, results, cells):
-        text, alike = self.score(cells), f"{cells.matching.mean():.0%} match"
-        wins = {name: part.win.sum() for name, part in cells.by("dataset").items()}
-        ratios = f"mean ratios {results.named(words.mean_ratios(cells))}"
-        shares = [
-            f"{name} {there:.0%}, elsewhere {elsewhere:.0%}"
-            for name, (there, elsewhere) in words.contrasts(cells.told).items()
-        ]
+        """Such as '12–3 of 20 and 5 ties at 0'."""
+        text, ties = words.told(self.words, cells).score, cells.zero.sum()
+        if ties:
+            verb = ", of which" if words.counts_ties(self.words) else " and"
+            text += f"{verb} {ties} tie{'s' * bool(ties > 1)} at 0"
+        alike = f"{cells.matching.mean():.0%} match"
+        ratios = f"mean ratios {results.named(cells.mean_ratios)}"
         numbers = {
             "relatively": ratios,
             "much": f"{text}, mean ratio {short(cells.told.mean_ratio)}",
@@ -183,29 +147,31 @@ class Comparison(Statement):
             "strongest": f"{words.lost_to_some(cells):.0%} lost to a rival, {text}",
             "matches": f"{alike}, {cells.worse.mean():.0%} are worse; {text}",
             "not different": f"{cells.significant.sum()} of {len(cells)} differ, {alike}",
-            "wide range of k": f"k won: {results.named(wins)}",
-            "only to about 30": f"last k won: {results.named(words.last_wins(cells))}; {text}",
-            "particularly": f"won on the named {'; at the named '.join(shares)}",
+            "wide range of k": f"k won: {results.named(cells.wins)}",
+            "only to about 30": f"last k won: {results.named(cells.last_wins)}; {text}",
+            "particularly": "won on the named "
+            + "; at the named ".join(
+                f"{name} {there:.0%}, elsewhere {elsewhere:.0%}"
+                for name, (there, elsewhere) in words.contrasts(cells.told).items()
+            ),
         }
         return numbers.get(self.words, text)
 
-    def details(self, results, cells):
-        """For each metric: cells won and lost on each dataset and against each rival, ratios."""
-        texts = []
+    def numbers(self, results, cells):
+        """Those that decide; and cells won and lost on each dataset and against each rival."""
+        found, details = [], []
         for metric, part in cells.by("metric").items():
-            told = self.told(part)
+            head = f"{METRICS[metric]} {words.judged(self.words, part)}: "
+            found.append(head * (self.metric == "each") + self.decisive(results, part))
+            told = words.told(self.words, part)
             each = {results.title(d): told[told.dataset == d] for d in part.by("dataset")}
             if len(self.sides[1]) > 1:
-                each |= {results.label(rival): p for rival, p in told.by("rival").items()}
-            scores = ", ".join(f"{name} {won_and_lost(p)}" for name, p in each.items())
+                each |= {results.title(rival): p for rival, p in told.by("rival").items()}
+            scores = ", ".join(f"{name} {p.score}" for name, p in each.items())
             text = f"{METRICS[metric]}: {scores}; mean ratio {short(told.mean_ratio)}"
             differ = (part.zero & part.significant).sum()
-            texts.append(text + f"; {differ} of the ties at 0 differ by ranks" * bool(differ))
-        return " / ".join(texts)
-
-
-def won_and_lost(cells):
-    return f"{cells.win.sum()}–{cells.loss.sum()} of {len(cells)}"
+            details.append(text + f"; {differ} of the ties at 0 differ by ranks" * bool(differ))
+        return "; ".join(found), " / ".join(details)
 
 
 def read(path=TABLE):
@@ -237,12 +203,12 @@ def check_all(results):
     return pd.DataFrame(rows, columns=COLUMNS)
 
 
-def write_claims(csv, md, **given):
-    """Write the verdicts on a run; `given` are the paths of its tables, and its setting."""
-    for name in TABLES:  # a dataset may well be called nan
-        given[name] = pd.read_csv(intact(given[name]), keep_default_na=False, na_values=[""])
-    table = check_all(Results(**given))
+def write_claims(csv, md, files, **setting):
+    """Write the verdicts on a run, which has its tables in these files, by name."""
+    as_is = {"keep_default_na": False, "na_values": [""]}  # a dataset may well be called nan
+    tables = {name: pd.read_csv(intact(files[name]), **as_is) for name in TABLES}
+    table = check_all(Results(**tables, **setting))
     with written(csv) as file:
         table.to_csv(file, index=False, lineterminator="\n")
     with written(md) as file:
-        file.write(as_markdown(table, given["trials"]))
+        file.write(as_markdown(table, tables["trials"]))

@@ -44,6 +44,11 @@ def verdict(holds, partly=False):
     return HOLDS if holds else PARTLY if partly else DOES_NOT_HOLD
 
 
+def together(verdicts):
+    """All hold; partly, at most one does not hold."""
+    return verdict(set(verdicts) == {HOLDS}, verdicts.count(DOES_NOT_HOLD) <= 1)
+
+
 class Cells(SimpleNamespace):
     """Columns of cells, which `evidence.Results.cells` makes: arrays of equal length."""
 
@@ -58,6 +63,10 @@ class Cells(SimpleNamespace):
         values = getattr(self, column)
         return {value: self[values == value] for value in dict.fromkeys(values.tolist())}
 
+    def each(self, number):
+        """{dataset: a number of its cells}"""
+        return {name: number(part) for name, part in self.by("dataset").items()}
+
     win = property(lambda self: (self.a < self.b) & self.significant)
     loss = property(lambda self: (self.a > self.b) & self.significant)
     zero = property(lambda self: (self.a == 0) & (self.b == 0))  # a tie at 0
@@ -70,20 +79,20 @@ class Cells(SimpleNamespace):
     matching = property(lambda self: (self.ratio >= 1 / BAND) & (self.ratio <= BAND))
     worse = property(lambda self: self.ratio < 1 / BAND)
     material = property(lambda self: self.loss & self.worse)
+    mean_ratios = property(lambda self: self.each(lambda part: part.told.mean_ratio))
+    wins = property(lambda self: self.each(lambda part: part.win.sum()))
+    last_wins = property(lambda self: self.each(lambda part: max([0, *part.k[part.win]])))
+    score = property(lambda self: f"{self.win.sum()}–{self.loss.sum()} of {len(self)}")
 
 
-def share(won, lost, partly_won, partly_lost=None):
-    """Judge by the shares won and lost, with no dataset that has no more wins than losses.
+def shares(cells, won, lost, partly_won, partly_lost=None):
+    """Are these shares won and lost, and on each dataset more won than lost? Or so in part?
 
     partly_lost: by default, fewer than are won.
     """
-
-    def judge(cells):
-        ahead = all(part.win.sum() > part.loss.sum() for part in cells.told.parts)
-        few = cells.lost < cells.won if partly_lost is None else cells.lost <= partly_lost
-        return cells.won >= won and cells.lost <= lost and ahead, cells.won >= partly_won and few
-
-    return judge
+    ahead = all(part.win.sum() > part.loss.sum() for part in cells.told.parts)
+    few = cells.lost < cells.won if partly_lost is None else cells.lost <= partly_lost
+    return cells.won >= won and cells.lost <= lost and ahead, cells.won >= partly_won and few
 
 
 def lost_to_some(cells):
@@ -97,26 +106,13 @@ def some_won(part):
     return part.won >= 1 / 4 or (part.lost <= 1 / 4 and part.win.sum() >= 3)
 
 
-def last_wins(cells):
-    """The last k that is won, on each dataset; 0 if none is."""
-    return {name: max([0, *part.k[part.win]]) for name, part in cells.by("dataset").items()}
-
-
 def contrasts(cells):
-    """{what the statement names, of datasets or of k: shares won there and elsewhere}."""
+    """{what the statement names, of datasets or of k: shares won there and elsewhere}"""
     return {
         name: (cells[chosen].won, cells[~chosen].won)
         for name, chosen in (("datasets", cells.in_group), ("k", cells.in_band))
         if not chosen.all()
     }
-
-
-def leads(cells):
-    return [there - elsewhere for there, elsewhere in contrasts(cells).values()]
-
-
-def mean_ratios(cells):
-    return {name: part.told.mean_ratio for name, part in cells.by("dataset").items()}
 
 
 def ordered(numbers):
@@ -127,7 +123,7 @@ def ordered(numbers):
 
 # Whether cells are as a word says, and whether they are so in part.
 JUDGES = {
-    "improves": share(2 / 3, 0.1, 1 / 2),
+    "improves": lambda cells: shares(cells, 2 / 3, 0.1, 1 / 2),
     "strongest": lambda cells: (
         lost_to_some(cells) <= 0.05
         and not cells.material.any()
@@ -138,15 +134,15 @@ JUDGES = {
         not cells.loss.any() and sum(part.win.any() for part in cells.parts) >= 3,
         cells.loss.sum() <= 1 and not cells.material.any(),
     ),
-    "dominates": share(0.8, 0, 0.5, 0.1),
-    "almost always": share(0.9, 0.05, 0.7, 0.15),
+    "dominates": lambda cells: shares(cells, 0.8, 0, 0.5, 0.1),
+    "almost always": lambda cells: shares(cells, 0.9, 0.05, 0.7, 0.15),
     "consistently": lambda cells: (
         all(part.lost <= 0.05 for part in cells.parts) and not cells.material.any(),
         all(part.lost <= 1 / 3 for part in cells.parts) and cells.lost <= 0.15,
     ),
-    "mostly": share(2 / 3, 1, 1 / 2),
+    "mostly": lambda cells: shares(cells, 2 / 3, 1, 1 / 2),
     "not mostly": lambda cells: (cells.won < 0.5, False),
-    "largely best": share(2 / 3, 1, 1 / 2),
+    "largely best": lambda cells: shares(cells, 2 / 3, 1, 1 / 2),
     "often": lambda cells: (
         cells.won >= 1 / 3 and sum(part.won >= 1 / 3 for part in cells.parts) >= 3,
         cells.won >= 0.15,
@@ -169,35 +165,40 @@ JUDGES = {
         np.mean([some_won(part) for part in cells.parts]) >= 1 / 2,
     ),
     "only to about 30": lambda cells: (
-        all(15 <= k <= 45 for k in last_wins(cells).values()),
-        any(15 <= k <= 45 for k in last_wins(cells).values()),
+        all(15 <= k <= 45 for k in cells.last_wins.values()),
+        any(15 <= k <= 45 for k in cells.last_wins.values()),
     ),
     "particularly": lambda cells: (
-        min(leads(cells), default=0) >= 0.15,
-        max(leads(cells), default=0) > 0,
+        min((here - there for here, there in contrasts(cells).values()), default=0) >= 0.15,
+        any(here > there for here, there in contrasts(cells).values()),
     ),
-    "relatively": lambda cells: ordered(mean_ratios(cells)),
+    "relatively": lambda cells: ordered(cells.mean_ratios),
     "not different": lambda cells: (
         not cells.significant.any() and cells.matching.mean() >= 0.9,
         cells.significant.mean() <= 0.1 and cells.matching.mean() >= 0.75,
     ),
 }
-COUNTED = "counted"  # ties at 0 are among the cells; else it is checked that they change nothing
 TOGETHER = ("strongest", "relatively")  # judged against all rivals at once, not one by one
+
+
+def counts_ties(word):
+    """Are ties at 0 among the cells? If not, it is checked that they would change nothing."""
+    return WORDS[word]["ties"] == "counted"
+
+
+def told(word, cells):
+    """The cells that are judged."""
+    return cells if counts_ties(word) else cells.told
 
 
 def judged(word, cells):
     """Against each rival, and with ties as the word wants them; NOT_CHECKED if all are ties."""
-    parts = [cells] if word in TOGETHER else cells.by("rival").values()
-    return worst([_judged(word, part) for part in parts])
-
-
-def _judged(word, cells):
-    counted, judge = WORDS[word]["ties"] == COUNTED, JUDGES[word]
-    if not counted and cells.zero.all():
-        return NOT_CHECKED
-    found = verdict(*judge(cells if counted else cells.told))
-    return PARTLY if found == HOLDS and verdict(*judge(cells)) != HOLDS else found
+    verdicts = []
+    for part in [cells] if word in TOGETHER else cells.by("rival").values():
+        if len(told(word, part)):
+            found, with_ties = (verdict(*JUDGES[word](c)) for c in (told(word, part), part))
+            verdicts.append(PARTLY if found == HOLDS != with_ties else found)
+    return worst(verdicts)
 
 
 def worst(verdicts):

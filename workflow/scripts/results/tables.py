@@ -24,14 +24,11 @@ def _plain(row):
     return [int(x) if isinstance(x, float) and x.is_integer() else x for x in row]
 
 
-def write_quartiles(path, names, rows, size):
-    """Write the quartiles of the last field of each group of rows, in the order of appearance.
+def write_quartiles(path, names, groups, size):
+    """Write the quartiles of {group: values}.
 
-    names: of the fields that make a group, the first. size: what the sizes of groups are called.
+    names: of the fields of a group. size: what the number of values is called.
     """
-    groups = {}
-    for row in rows:
-        groups.setdefault(tuple(row[: len(names)]), []).append(row[-1])
     rows = ((*group, *quartiles(values), len(values)) for group, values in groups.items())
     write_table(path, [*names, *QUARTILES, size], rows)
 

@@ -3,12 +3,7 @@
 from workflow.scripts.common import logged
 
 with logged(snakemake.log[0]):
-    from workflow.scripts.timing.on_dataset import write_timing
+    from workflow.scripts.timing.calls import write_timing
 
-    write_timing(
-        snakemake.input.counts,
-        snakemake.input.facts,
-        timing=snakemake.output.timing,
-        summary=snakemake.output.summary,
-        **snakemake.params,
-    )
+    given, made = snakemake.input, snakemake.output
+    write_timing(given.counts, given.facts, **made, **snakemake.params)

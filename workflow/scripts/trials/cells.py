@@ -55,10 +55,9 @@ def run_cells(profile, dataset, name, epsilon, ks, trials, seed, setting):
     """Rows of all cells, and of those that could not be run, with the reason."""
     rows, missing = [], []
     for k in ks:
-        if k > profile.d:
-            missing.append((epsilon, k, f"{dataset} has only {profile.d} items"))
-            continue
         try:
+            if k > profile.d:
+                raise mechanisms.Unavailable(f"{dataset} has only {profile.d} items")
             cell = run_cell(profile, dataset, name, epsilon, k, trials, seed, setting)
             rows += [(epsilon, k, *row) for row in cell]
         except mechanisms.Unavailable as reason:

@@ -85,12 +85,5 @@ def measured(true, selected, output="sequence"):
     # As in the published code, that of the largest signed difference, and the first of several.
     worst = int(difference.argmax())
     distance = np.abs(difference)
-    return (
-        int(difference[worst]),
-        int(distance.max()),
-        int(distance.sum()),
-        k_relative,
-        recall,
-        worst + 1,
-        returned,
-    )
+    errors = map(int, (difference[worst], distance.max(), distance.sum()))
+    return *errors, k_relative, recall, worst + 1, returned
