@@ -17,7 +17,6 @@ file is the same on every machine.
 
 import csv
 import random
-import sys
 from bisect import bisect, bisect_left
 from collections import Counter, namedtuple
 from decimal import Context, Decimal, localcontext
@@ -27,6 +26,7 @@ from operator import itemgetter
 from pathlib import Path
 
 from tools import ROOT
+from workflow.scripts.common import program
 from workflow.scripts.data.profiles import profile_of, write_profile
 
 DATA = ROOT / "data"
@@ -197,4 +197,4 @@ def main(path=DATA / "embedded/foods.csv"):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    program(main)

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from tools import program
-from workflow.scripts.common import InputError, written
+from workflow.scripts.common import InputError, program, written
 
 LIMIT = 700 * 1024  # bytes, of all copies together
 SCALES = (0.62, 0.56, 0.5, 0.44, 0.38)  # of a figure's size; text stays readable down to 0.5

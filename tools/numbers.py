@@ -20,7 +20,7 @@ import subprocess
 import sys
 
 from tools import ROOT
-from workflow.scripts.common import written
+from workflow.scripts.common import program, written
 
 BLOCK = re.compile(
     r"<!-- numbers: (?P<command>.+?)(?: \([0-9a-f]*\))? -->\n(?P<table>.*?)<!-- end of numbers -->",
@@ -70,4 +70,4 @@ def main(*words):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    program(main)

@@ -6,12 +6,11 @@ says what is wrong with a file that Snakemake would answer with a traceback.
 """
 
 import contextlib
-import sys
 from pathlib import Path
 
 import yaml
 
-from workflow.scripts.common import InputError
+from workflow.scripts.common import InputError, program
 from workflow.scripts.config import say
 
 
@@ -136,9 +135,11 @@ def pop_nulls(parent, key):
     return [name for name, value in mapping.items() if value is None]
 
 
+def main(*paths):
+    """Read config files."""
+    for path in paths:
+        read_yaml(path)
+
+
 if __name__ == "__main__":
-    try:
-        for name in sys.argv[1:]:
-            read_yaml(name)
-    except (InputError, OSError) as error:
-        sys.exit(f"error: {error}")
+    program(main)

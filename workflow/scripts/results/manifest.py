@@ -11,13 +11,12 @@ import os
 import platform
 import re
 import subprocess
-import sys
 from importlib import metadata
 from pathlib import Path
 
 import yaml
 
-from workflow.scripts.common import InputError, altered, intact, sha256, written
+from workflow.scripts.common import InputError, altered, intact, program, sha256, written
 
 PACKAGES = ("numpy", "duckdb", "pandas", "matplotlib", "snakemake", "pyyaml", "requests")
 
@@ -26,6 +25,12 @@ def read_digests(path):
     """name -> digest, from a file in the format of sha256sum."""
     lines = Path(path).read_text(encoding="utf-8").splitlines()
     return {name: digest for digest, name in (line.split(maxsplit=1) for line in lines)}
+
+
+def write_digests(path, digests):
+    """Write a file in that format."""
+    with written(path) as file:
+        file.writelines(f"{digest}  {name}\n" for name, digest in digests.items())
 
 
 def commit(root):
@@ -88,10 +93,12 @@ def left_over(path="results/manifest.json"):
     return sorted(file for file in made if file not in kept and file.stem != "scaling")
 
 
+def tidy():
+    """Show and delete them."""
+    for file in left_over():
+        print(file)
+        file.unlink()
+
+
 if __name__ == "__main__":
-    try:
-        for file in left_over():
-            print(file)
-            file.unlink()
-    except InputError as error:
-        sys.exit(f"error: {error}")
+    program(tidy)
