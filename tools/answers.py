@@ -180,7 +180,7 @@ def without_list(trials, plan, pairs=UNBOUNDED):
 def errors_without_list(errors, plan):
     """Median error and, where it is not always k, the number of items that came out."""
     median = medians(errors)
-    unlisted = [n for n in plan.ranked() if not mechanisms.get(plan.variant(n)[0]).needs_domain]
+    unlisted = [n for n in plan.ranked() if not plan.mechanism(n).needs_domain]
     labels = plan.labels(*unlisted, *WITH_LIST)
 
     def text(dataset, k, name):

@@ -35,13 +35,12 @@ def write_digests(path, digests):
 
 def commit(root):
     """The commit that is checked out, `-dirty` if files were changed since; or None."""
-    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"]
-    command.append("--exclude=*")  # no tag
+    command = "git describe --always --dirty --abbrev=40 --exclude=*"  # no tag
+    quiet = {"text": True, "stderr": subprocess.DEVNULL}
     try:
-        found = subprocess.check_output(command, text=True, timeout=20, stderr=subprocess.DEVNULL)
+        return subprocess.check_output(command.split(), cwd=root, timeout=20, **quiet).strip()
     except (OSError, subprocess.SubprocessError):
         return None
-    return found.strip()
 
 
 def processor():
@@ -55,10 +54,9 @@ def processor():
 
 def write_config(path, config):
     """Write the whole config of a run, so that it can be repeated from what it left."""
+    head = "# The config of this run: `snakemake --configfile` with this file repeats it.\n"
     with written(path) as file:
-        file.write(
-            "# The config of this run: `snakemake --configfile` with this file repeats it.\n"
-        )
+        file.write(head)
         yaml.safe_dump(config, file, sort_keys=False, allow_unicode=True)
 
 
