@@ -23,18 +23,18 @@ if not (ROOT / "config.yaml").is_file():
 
 # This very folder's packages, for the rules and for their jobs, whatever else is installed.
 sys.path.insert(0, str(ROOT))
+others = os.environ.get("PYTHONPATH")
+os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, [str(ROOT), others])))
 
 from snakemake.exceptions import WorkflowError
 from snakemake.io import sourcecache_entry
 
 from workflow.scripts.common import InputError, require_usable_places
-from workflow.scripts.config.code import let_jobs_import_from
 from workflow.scripts.config.plan import CELLS, MISSING, Plan
 from workflow.scripts.config.reading import read_config
 from workflow.scripts.figures import catalogue
 from workflow.scripts.results.manifest import commit
 
-let_jobs_import_from(str(ROOT))
 try:
     require_usable_places()
     # A module with a `config:` gets nothing else, and its paths may get a prefix unless they are

@@ -34,7 +34,7 @@ class Plan:
     def __init__(self, config, root, mark=str, **further):
         """Check the config; `further` are options of `check`.
 
-        mark: what the rules do to the path of a file that is there before the run begins.
+        mark: what the rules do to the path of a file that exists before the run begins.
         """
         self.root, self.mark = Path(root), mark
         self.config = check(config, self.root, **further)

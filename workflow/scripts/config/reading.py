@@ -23,7 +23,7 @@ def read_config(default, given, settings=None, files=()):
     """
     parts = {str(path): read_yaml(path) for path in (default, *files)}
     config = {} if settings and settings.replace_workflow_config else parts[str(default)]
-    config, named = merged(config, plain(given)), {}
+    config, named = merged(config, given), {}
     for path, part in parts.items():
         datasets = part.get("datasets")
         for name, dataset in datasets.items() if isinstance(datasets, dict) else ():
@@ -31,7 +31,7 @@ def read_config(default, given, settings=None, files=()):
                 named.setdefault(name, []).append((path, dataset["file"]))
     if settings:
         # Snakemake leaves everything inside lists and mappings of the command line as text.
-        config = merged(config, plain(settings.overwrite_config))
+        config = merged(config, settings.overwrite_config)
         config = merged(config, plain(dict(settings.config or {}), typed))
     return {"config": config, "named": named}
 

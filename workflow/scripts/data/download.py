@@ -84,7 +84,7 @@ def fetch(dataset, download, path):
             except GiveUp as reason:
                 reasons.append(f"from {transfer.place}: {reason}")
         found = ", ".join(other.name for other in others[:5])
-        doubt = f"{found} there has another checksum"
+        doubt = f"{found} there has a different checksum"
         if not pinned:
             doubt = f"if {found} there is the file, rename it"
         hint = f" as {path.name} ({doubt})" if found else ""
@@ -280,7 +280,7 @@ def _problem(error):
     reason = getattr(wrapped, "reason", None)  # below the retries
     host = getattr(getattr(wrapped, "pool", None), "host", "the server")
     sentences = {
-        requests.exceptions.SSLError: "the certificate of the server is not accepted",
+        requests.exceptions.SSLError: "the server's certificate is not accepted",
         requests.exceptions.ProxyError: "the proxy cannot be reached",
         requests.exceptions.TooManyRedirects: "the server redirects without end",
         network.NameResolutionError: f"the host {host} is not found (no network?)",

@@ -92,7 +92,7 @@ def left_over(path="results/manifest.json"):
 
 
 def tidy():
-    """Show and delete them."""
+    """Show and delete what is left over."""
     for file in left_over():
         print(file)
         file.unlink()
