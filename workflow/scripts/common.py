@@ -15,6 +15,12 @@ class InputError(Exception):
     """A mistake in what the user gave; its message is one sentence that says what to do."""
 
 
+def listed(words):
+    """'a, b and c'."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
+
+
 def require_usable_places():
     """Refuse places in which no run can work, before it begins."""
     if " " in sys.executable:

@@ -9,6 +9,7 @@ import pandas as pd
 
 from dp_topk import mechanisms
 from workflow.scripts.claims.words import ALL_K, Cells
+from workflow.scripts.common import listed
 from workflow.scripts.data.status import STATUS
 from workflow.scripts.results.comparing import LEVEL, holm, rank_z, two_sided
 
@@ -29,12 +30,6 @@ class Outcome:
     found: str
     datasets: tuple = ()
     details: str = ""
-
-
-def listed(names):
-    """'a, b and c'."""
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def short(number):

@@ -4,6 +4,8 @@ import difflib
 import itertools
 import re
 
+from workflow.scripts import common
+
 HUGE = 10**20  # Python itself refuses to print integers of some thousand digits.
 
 
@@ -41,8 +43,8 @@ def listed(names):
     names = [clipped(name) for name in names]
     ends = itertools.accumulate(len(name) + len(", ") for name in names)
     few = sum(end < 150 for end in ends)
-    *most, last = [*names[:few], f"{len(names) - few} more"] if names[few:] else names or ["none"]
-    return f"{', '.join(most)} and {last}" if most else last
+    more = [f"{len(names) - few} more"] if names[few:] else []
+    return common.listed([*names[:few], *more] or ["none"])
 
 
 def did_you_mean(name, names, cutoff=0.6):
