@@ -33,10 +33,9 @@ def main(figures, out, prefix="", *names):
 
     All have one scale, the largest at which they stay below LIMIT together.
     """
-    every = sorted(Path(figures).rglob("*.png"))
     paths = {
         prefix + "-".join(path.relative_to(figures).parts): path
-        for path in every
+        for path in sorted(Path(figures).rglob("*.png"))
         if not names or path.stem in names
     }
     if not paths:

@@ -84,8 +84,8 @@ def write_pages(pages, run):
         "    options: {members: [], show_root_heading: false, show_root_toc_entry: false}\n"
         for name in mechanisms.names()
     )
-    texts |= {"samplers.md": "# Samplers\n" + "".join(samplers)}
-    texts |= {"leaderboard.md": leaderboard(run, pages)}
+    texts["samplers.md"] = "# Samplers\n" + "".join(samplers)
+    texts["leaderboard.md"] = leaderboard(run, pages)
     for name, text in texts.items():
         (pages / name).write_text(text, encoding="utf-8")
 

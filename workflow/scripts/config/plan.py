@@ -129,7 +129,8 @@ class Plan:
         """
         found = {}
         for name in self["mechanisms"]:
-            mechanism, options = (self.variant(name)[key] for key in ("mechanism", "options"))
+            variant = self.variant(name)
+            mechanism, options = variant["mechanism"], variant["options"]
             if list(options) == ["contributions"] and name != mechanism:
                 found.setdefault(mechanism, []).append([options["contributions"], name])
         return {name: [*sorted(pairs), ["all", name]] for name, pairs in found.items()}
