@@ -1,9 +1,6 @@
 """Programs outside the pipeline: pages, pictures and packages made of what a run left."""
 
-import sys
 from pathlib import Path
-
-from workflow.scripts.common import InputError
 
 ROOT = Path(__file__).parents[1]
 
@@ -20,11 +17,3 @@ def show(heads, rows, texts=(0,)):
     """Print a table, each line as soon as it is known."""
     for line in table(heads, rows, texts):
         print(line, flush=True)
-
-
-def program(main):
-    """Run a program with the arguments of the command line; a mistake ends it with a sentence."""
-    try:
-        sys.exit(main(*sys.argv[1:]))
-    except (InputError, OSError) as error:
-        sys.exit(f"error: {error}")

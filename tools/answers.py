@@ -12,8 +12,8 @@ from pathlib import Path
 import pandas as pd
 
 from dp_topk import mechanisms
-from tools import ROOT, program, show
-from workflow.scripts.common import InputError
+from tools import ROOT, show
+from workflow.scripts.common import InputError, made, program
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.config.reading import read_yaml
 from workflow.scripts.ranking.leaderboard import WINNERS, read_trials, winners
@@ -181,7 +181,7 @@ def without_list(trials, plan, pairs=UNBOUNDED):
 def errors_without_list(errors, plan):
     """Median error and, where it is not always k, the number of items that came out."""
     median = medians(errors)
-    unlisted = [n for n in plan.ranked() if not mechanisms.get(plan.variant(n)[0]).needs_domain]
+    unlisted = [n for n in plan.ranked() if not plan.mechanism(n).needs_domain]
     labels = plan.labels(*unlisted, *WITH_LIST)
 
     def text(dataset, k, name):
@@ -217,12 +217,10 @@ def main(answer, folder=ROOT / "field/results"):
         return show(*about_mechanisms())
     if answer not in TABLES:
         raise InputError(f"there is no table {answer!r}, only mechanisms, {', '.join(TABLES)}")
-    name, made = TABLES[answer]
-    results = Path(folder) / name
-    if not results.is_file():
-        raise InputError(f"{results} does not exist: run `make field` first")
+    name, table = TABLES[answer]
+    results = made(Path(folder) / name, "field")
     plan = Plan(read_yaml(results.with_name("config.yaml")), ROOT)
-    return show(*made(read_trials(results), plan))
+    return show(*table(read_trials(results), plan))
 
 
 if __name__ == "__main__":

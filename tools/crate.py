@@ -14,8 +14,8 @@ from pathlib import Path
 
 import yaml
 
-from tools import ROOT, program
-from workflow.scripts.common import InputError, sha256, written
+from tools import ROOT
+from workflow.scripts.common import InputError, made, program, sha256, written
 
 MANIFEST = "results/manifest.json"
 ADDED = ("requirements.lock", "CITATION.cff", "LICENSE", "config.yaml")  # of the project
@@ -27,9 +27,7 @@ DAY = (1980, 1, 1, 0, 0, 0)  # the date of every file in the zip: the oldest pos
 
 def crate(run=Path(), target=Path("crate.zip")):
     """Write the crate of the run in a folder."""
-    if not (run / MANIFEST).is_file():
-        raise InputError(f"{run / MANIFEST} does not exist: run `make figures` first")
-    manifest = json.loads((run / MANIFEST).read_text(encoding="utf-8"))
+    manifest = json.loads(made(run / MANIFEST).read_text(encoding="utf-8"))
     for name, digest in manifest["sha256"].items():
         if not (run / name).is_file() or sha256(run / name) != digest:
             raise InputError(f"{run / name} has changed since the run: run `make figures` again")
@@ -38,10 +36,9 @@ def crate(run=Path(), target=Path("crate.zip")):
     files = dict(sorted(files.items()))
     cited = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     described = json.dumps(metadata(files, manifest, cited), indent=1, ensure_ascii=False) + "\n"
-    contents = {"ro-crate-metadata.json": described}
-    contents |= {name: path.read_bytes() for name, path in files.items()}
+    contents = {name: path.read_bytes() for name, path in files.items()}
     with written(target, "wb") as file, zipfile.ZipFile(file, "w") as archive:
-        for name, content in contents.items():
+        for name, content in {"ro-crate-metadata.json": described, **contents}.items():
             entry = zipfile.ZipInfo(name, DAY)
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, content, zipfile.ZIP_DEFLATED)
@@ -50,8 +47,7 @@ def crate(run=Path(), target=Path("crate.zip")):
 def metadata(files, manifest, cited):
     """The description of the crate, as RO-Crate 1.1 wants it."""
     entities = [_file(name, path) for name, path in files.items()]
-    authored = [cited, *cited["references"]]
-    people = {person["@id"]: person for work in authored for person in _people(work)}
+    people = {p["@id"]: p for work in (cited, *cited["references"]) for p in _people(work)}
     works = [
         _entity(f"#reference-{number}", "ScholarlyArticle", work["title"])
         | {
@@ -67,8 +63,8 @@ def metadata(files, manifest, cited):
         "license": {"@id": LICENCE},
     }
     packages = [f"{name} {version}" for name, version in manifest["packages"].items()]
-    software = _entity("#dp-topk", "SoftwareApplication", cited["title"]) | about
-    software |= {
+    software = _entity("#dp-topk", "SoftwareApplication", cited["title"])
+    software |= about | {
         "version": cited["version"],
         "softwareRequirements": [f"Python {manifest['python']}", *packages],
     }
@@ -79,8 +75,8 @@ def metadata(files, manifest, cited):
         "object": [{"@id": "results/config.yaml"}, {"@id": "project/requirements.lock"}],
         "result": _links(e for e in entities if not e["@id"].startswith("project/")),
     }
-    root = _entity("./", "Dataset", "A run of dp-topk") | about
-    root |= {
+    root = _entity("./", "Dataset", "A run of dp-topk")
+    root |= about | {
         "conformsTo": {"@id": PROFILE},
         "description": "Tables, figures and checked statements of a run of dp-topk, the "
         "reproducible experiments on differentially private top-k selection.",
@@ -94,11 +90,10 @@ def metadata(files, manifest, cited):
         "conformsTo": {"@id": SPECIFICATION},
         "about": {"@id": root["@id"]},
     }
-    outside = [
-        _entity(LICENCE, "CreativeWork", "Apache License 2.0"),
-        _entity(PROFILE, "CreativeWork", "Process Run Crate"),
-    ]
-    graph = [descriptor, root, run, software, *outside, *works, *people.values(), *entities]
+    licence = _entity(LICENCE, "CreativeWork", "Apache License 2.0")
+    profile = _entity(PROFILE, "CreativeWork", "Process Run Crate")
+    graph = [descriptor, root, run, software, licence, profile, *works, *people.values()]
+    graph += entities
     return {"@context": f"{SPECIFICATION}/context", "@graph": graph}
 
 

@@ -17,16 +17,15 @@ file is the same on every machine.
 
 import csv
 import random
-import sys
 from bisect import bisect, bisect_left
 from collections import Counter, namedtuple
 from decimal import Context, Decimal, localcontext
 from itertools import accumulate, pairwise
 from math import ceil
 from operator import itemgetter
-from pathlib import Path
 
 from tools import ROOT
+from workflow.scripts.common import program
 from workflow.scripts.data.profiles import profile_of, write_profile
 
 DATA = ROOT / "data"
@@ -56,18 +55,17 @@ ROUGH_ONE_ROW_TOO_HIGH = 0.4
 
 DIGITS = 30
 
-
 # A row of head.csv: the count of this rank is from low to high, known in this way.
 Reading = namedtuple("Reading", "rank low high known")
 # A row of bins.csv: this many items have a count from `start` to just below `below`.
 Bin = namedtuple("Bin", "start below items_low items_high")
 
 
-def read_tables(folder=DATA / "foods"):
+def read_tables():
     """(head, bins) from the two files, as lists of Reading, by rank, and Bin, ascending."""
 
     def rows(name):
-        with open(Path(folder) / name, encoding="utf-8", newline="") as file:
+        with open(DATA / "foods" / name, encoding="utf-8", newline="") as file:
             return list(csv.reader(file))[1:]
 
     head = [Reading(int(r), int(low), int(high), how) for r, low, high, how in rows("head.csv")]
@@ -197,4 +195,4 @@ def main(path=DATA / "embedded/foods.csv"):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:2])
+    program(main)

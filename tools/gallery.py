@@ -10,8 +10,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from tools import program
-from workflow.scripts.common import InputError, written
+from workflow.scripts.common import InputError, program, written
 
 LIMIT = 700 * 1024  # bytes, of all copies together
 SCALES = (0.62, 0.56, 0.5, 0.44, 0.38)  # of a figure's size; text stays readable down to 0.5
@@ -34,10 +33,9 @@ def main(figures, out, prefix="", *names):
 
     All have one scale, the largest at which they stay below LIMIT together.
     """
-    every = sorted(Path(figures).rglob("*.png"))
     paths = {
         prefix + "-".join(path.relative_to(figures).parts): path
-        for path in every
+        for path in sorted(Path(figures).rglob("*.png"))
         if not names or path.stem in names
     }
     if not paths:

@@ -20,7 +20,7 @@ import subprocess
 import sys
 
 from tools import ROOT
-from workflow.scripts.common import written
+from workflow.scripts.common import program, written
 
 BLOCK = re.compile(
     r"<!-- numbers: (?P<command>.+?)(?: \([0-9a-f]*\))? -->\n(?P<table>.*?)<!-- end of numbers -->",
@@ -47,20 +47,16 @@ def renewed(text, output):
     return BLOCK.sub(block, text)
 
 
-@functools.cache
-def output_of(command):
-    """What a command prints, run in the project's folder with this Python."""
-    print(command, file=sys.stderr, flush=True)
-    words = [sys.executable if word == "python" else word for word in shlex.split(command)]
-    return subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True).stdout
-
-
 def main(*words):
     """Renew the tables of all pages whose commands contain one of the words, if there are any."""
 
+    @functools.cache
     def output(command):
-        wanted = not words or any(word in command for word in words)
-        return output_of(command) if wanted else None
+        if words and not any(word in command for word in words):
+            return None
+        print(command, file=sys.stderr, flush=True)
+        call = [sys.executable if word == "python" else word for word in shlex.split(command)]
+        return subprocess.run(call, cwd=ROOT, stdout=subprocess.PIPE, check=True, text=True).stdout
 
     for page in pages():
         text = page.read_text(encoding="utf-8")
@@ -70,4 +66,4 @@ def main(*words):
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    program(main)

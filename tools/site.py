@@ -18,8 +18,8 @@ from mkdocs.commands.build import build as make_html
 from mkdocs.config import load_config
 
 from dp_topk import mechanisms
-from tools import ROOT, program
-from workflow.scripts.common import InputError
+from tools import ROOT
+from workflow.scripts.common import made, program
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.config.reading import read_yaml
 from workflow.scripts.figures import catalogue
@@ -84,18 +84,16 @@ def write_pages(pages, run):
         "    options: {members: [], show_root_heading: false, show_root_toc_entry: false}\n"
         for name in mechanisms.names()
     )
-    texts |= {"samplers.md": "# Samplers\n" + "".join(samplers)}
-    texts |= {"leaderboard.md": leaderboard(run, pages)}
+    texts["samplers.md"] = "# Samplers\n" + "".join(samplers)
+    texts["leaderboard.md"] = leaderboard(run, pages)
     for name, text in texts.items():
         (pages / name).write_text(text, encoding="utf-8")
 
 
 def copied(folder, name, target):
     """The copy of a file, under the same name in another folder."""
-    if not (folder / name).is_file():
-        raise InputError(f"{folder / name} does not exist: run `make figures` first")
     (target / name).parent.mkdir(parents=True, exist_ok=True)
-    return Path(shutil.copy(folder / name, target / name))
+    return Path(shutil.copy(made(folder / name), target / name))
 
 
 def label(plan):

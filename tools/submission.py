@@ -11,11 +11,11 @@ import random
 import tempfile
 from pathlib import Path
 
-from tools import ROOT, program
-from workflow.scripts.common import InputError, sha256, written
+from tools import ROOT
+from workflow.scripts.common import InputError, made, program, sha256
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.config.reading import read_config, read_yaml
-from workflow.scripts.results.manifest import read_digests
+from workflow.scripts.results.manifest import read_digests, write_digests
 from workflow.scripts.trials.cells import write_cells
 
 SUBMISSIONS = ROOT / "submissions"
@@ -40,12 +40,8 @@ def jobs(plan, name):
 
 def submit(plan, name, run=Path("field"), folder=SUBMISSIONS):
     """Write the digests of all jobs of a mechanism, from the run in a folder."""
-    wanted = jobs(plan, name)
-    absent = [path for path in wanted if not (run / path).is_file()]
-    if absent:
-        raise InputError(f"{run / absent[0]} does not exist: run `make field` first")
-    with written(folder / f"{name}.sha256") as file:
-        file.writelines(f"{sha256(run / path)}  {path}\n" for path in wanted)
+    digests = {path: sha256(made(run / path, "field")) for path in jobs(plan, name)}
+    write_digests(folder / f"{name}.sha256", digests)
 
 
 def repeat(plan, name, folder=SUBMISSIONS, sample=SAMPLE):

@@ -15,7 +15,8 @@ import numpy as np
 import pandas as pd
 
 from dp_topk import counting
-from tools import ROOT, program, show
+from tools import ROOT, show
+from workflow.scripts.common import program
 from workflow.scripts.config.reading import read_yaml
 from workflow.scripts.data.originals import open_original
 from workflow.scripts.trials.cells import generator, prepared

@@ -405,7 +405,7 @@ MISTAKES = {
     "variants: {a: {mechanism: joint, options: {c: 1}}}":
         "is not an option of joint possible: none",
     "{mechanisms: [a], variants: {a: {mechanism: joint, epsilons: [2]}}}":
-        "variants.a.epsilons has none of epsilons, so a would not be run",
+        "variants.a.epsilons shares no value with epsilons, so a would not be run",
     "variants: {a: {options: {c: 1}}}": "variants.a.mechanism is missing",
     "variants: {a b: {mechanism: joint}}": "variants has the name 'a b' lower-case letters",
     "cells_per_job: 0": "cells_per_job is 0 `all` or a whole number, at least 1",

@@ -536,7 +536,7 @@ def test_a_file_of_another_name_is_named_where_there_is_no_checksum(server, targ
 def test_a_wrong_file_of_another_name_is_named(server, target):
     put(target, "pets (1).bin", OTHER)
     url = server.at("/pets.bin", status(404), whole(DATA))
-    assert "(pets (1).bin there has another checksum)" in refused(wanted(url), target)
+    assert "(pets (1).bin there has a different checksum)" in refused(wanted(url), target)
     assert fetch("pets", wanted(url), target) == target
     assert files(target) == ["pets (1).bin", "pets.bin"]
 

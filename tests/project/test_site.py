@@ -6,6 +6,7 @@ import pytest
 
 from tests.browser import axe_findings, needs_browser, show
 from tests.copies import ROOT
+from workflow.scripts.common import InputError
 
 mkdocs = pytest.importorskip("mkdocs", reason="needs `make setup EXTRAS=site`")
 
@@ -89,7 +90,7 @@ def test_a_broken_link_fails(finished, tmp_path, monkeypatch):
 
 
 def test_a_folder_without_a_run_is_a_sentence(tmp_path):
-    with pytest.raises(builder.InputError, match="run `make figures` first"):
+    with pytest.raises(InputError, match="run `make figures` first"):
         builder.build(tmp_path, tmp_path / "site")
 
 

@@ -23,36 +23,34 @@ if not (ROOT / "config.yaml").is_file():
 
 # This very folder's packages, for the rules and for their jobs, whatever else is installed.
 sys.path.insert(0, str(ROOT))
+others = os.environ.get("PYTHONPATH")
+os.environ.update(PYTHONPATH=os.pathsep.join(filter(None, [str(ROOT), others])))
 
 from snakemake.exceptions import WorkflowError
 from snakemake.io import sourcecache_entry
 
 from workflow.scripts.common import InputError, require_usable_places
-from workflow.scripts.config.code import let_jobs_import_from
 from workflow.scripts.config.plan import CELLS, MISSING, Plan
 from workflow.scripts.config.reading import read_config
 from workflow.scripts.figures import catalogue
 from workflow.scripts.results.manifest import commit
 
-let_jobs_import_from(str(ROOT))
+# A module with a `config:` gets nothing else.
+said = workflow.config_settings, workflow.configfiles
+if workflow.modifier.skip_configfile:
+    said = ()
+
+# Without a shared file system all files are in a storage, but for those marked as sources:
+# Snakemake takes them from the checkout that it deploys to every job.
+stored = workflow.storage_settings.default_storage_provider
+
 try:
     require_usable_places()
-    # A module with a `config:` gets nothing else, and its paths may get a prefix unless they are
-    # absolute. Without a shared file system all files are in a storage, but for those marked as
-    # sources: Snakemake takes them from the checkout that it deploys to every job.
     plan = Plan(
-        mark=(
-            (lambda path: sourcecache_entry(path, path))
-            if workflow.storage_settings.default_storage_provider
-            else str
-        ),
+        # The paths of a module may get a prefix unless they are absolute.
         root=ROOT if workflow.modifier.base_snakefile else os.path.relpath(ROOT),
-        **read_config(
-            ROOT / "config.yaml",
-            config,
-            None if workflow.modifier.skip_configfile else workflow.config_settings,
-            () if workflow.modifier.skip_configfile else workflow.configfiles,
-        ),
+        mark=(lambda path: sourcecache_entry(path, path)) if stored else str,
+        **read_config(ROOT / "config.yaml", config, *said),
     )
 except InputError as error:
     sys.exit(f"config: {error}")

@@ -71,8 +71,6 @@ use rule figures as dataset_page with:
         ],
     log:
         "logs/figures/datasets/{dataset}.log",
-    wildcard_constraints:
-        dataset="|".join(plan.dataset_names),
     params:
         figures=lambda names: catalogue.entries(FIGURES, f"datasets/{names.dataset}"),
     message:

@@ -25,7 +25,6 @@ rule timing:
         "logs/timing.log",
     conda:
         "../envs/pipeline.yml"
-    # all cores, so that nothing else runs meanwhile
     threads: ALL_CORES
     resources:
         mem_mb=lambda names, input: max(
@@ -57,7 +56,6 @@ rule time_scaling:
         "logs/scaling.log",
     conda:
         "../envs/pipeline.yml"
-    # all cores, so that nothing else runs meanwhile
     threads: ALL_CORES
     resources:
         mem_mb=1000 + plan["scaling"]["published_max_pairs"] * 50 // 10**6,

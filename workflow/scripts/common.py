@@ -15,6 +15,12 @@ class InputError(Exception):
     """A mistake in what the user gave; its message is one sentence that says what to do."""
 
 
+def listed(words):
+    """'a, b and c'."""
+    *most, last = words
+    return f"{', '.join(most)} and {last}" if most else last
+
+
 def require_usable_places():
     """Refuse places in which no run can work, before it begins."""
     if " " in sys.executable:
@@ -95,6 +101,13 @@ def intact(path):
     return path
 
 
+def made(path, target="figures"):
+    """The path of a file that a target of `make` leaves; refused if it is not there."""
+    if not os.path.isfile(path):
+        raise InputError(f"{path} does not exist: run `make {target}` first")
+    return path
+
+
 def altered(path):
     """The error for a file that is not as a step wrote it."""
     return InputError(f"{path} is cut short or altered: delete it and run again")
@@ -124,20 +137,30 @@ def logged(log):
             try:
                 yield
             except (Exception, KeyboardInterrupt) as error:
-                sentence = _sentence(error, log)
+                defect = f"{type(error).__name__}: {error} (traceback in {log})"
+                sentence = _sentence(error) or defect
                 traceback.print_exc()
             print(
                 f"began at {start:.2f}, took {time.time() - start:.2f} s, "
                 f"{time.process_time():.2f} s of the processor since the process began"
             )
     except OSError as error:  # of the log itself: the disk may be full
-        sentence = sentence or _sentence(error, log)
+        sentence = sentence or _sentence(error)
     if sentence:
         print(f"error: {sentence}", file=terminal, flush=True)
         sys.exit(1)
 
 
-def _sentence(error, log):
+def program(main):
+    """Run a program with the arguments of the command line; a mistake ends it with a sentence."""
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except (InputError, OSError) as error:
+        sys.exit(f"error: {_sentence(error)}")
+
+
+def _sentence(error):
+    """What the user's mistake or the machine's problem is; None for a defect."""
     match error:
         case OSError(strerror=str(reason), filename=place):
             return f"{place}: {reason}" if place else reason
@@ -147,4 +170,4 @@ def _sentence(error, log):
             return "interrupted"
         case MemoryError():
             return "not enough memory"
-    return f"{type(error).__name__}: {error} (traceback in {log})"
+    return None

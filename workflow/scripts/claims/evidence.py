@@ -8,6 +8,7 @@ import numpy as np
 
 from dp_topk import mechanisms
 from workflow.scripts.claims.words import ALL_K, SIX, Cells
+from workflow.scripts.common import listed
 from workflow.scripts.data.describe import STATUS
 from workflow.scripts.results.comparing import LEVEL, holm, rank_z, two_sided
 
@@ -33,12 +34,6 @@ class Outcome:
     found: str
     datasets: tuple = ()
     details: str = ""
-
-
-def listed(names):
-    """'a, b and c'."""
-    *most, last = names
-    return f"{', '.join(most)} and {last}" if most else last
 
 
 def short(number):

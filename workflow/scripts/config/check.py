@@ -135,7 +135,7 @@ def _check_variants(config):
         some = variant.get("epsilons", config["epsilons"])
         if name in config["mechanisms"] and not set(some) & set(config["epsilons"]):
             raise InputError(
-                f"{path}.epsilons has none of epsilons, so {name} would not be run; "
+                f"{path}.epsilons shares no value with epsilons, so {name} would not be run; "
                 "add one of them there, or leave it out under mechanisms"
             )
         options = variant.get("options", ())
@@ -196,7 +196,7 @@ def _check_dataset(name, dataset, root):
         if in_clear and "sha256" not in dataset["download"]:
             raise InputError(
                 f"{path}.download.url has {quoted(url, 150)}; http:// needs {path}.download.sha256,"
-                " because anybody on the way may change the file; give it, or an https:// address"
+                " because anyone in between could change the file; give it, or an https:// address"
             )
     if "distinct" in counts and counts["distinct"] == counts["rows_per"]:
         raise InputError(

@@ -1,15 +1,8 @@
 """Which files a step is made of: they are inputs of its rule, so that an edit repeats it."""
 
-import os
 import re
 from functools import cache
 from pathlib import Path
-
-
-def let_jobs_import_from(root):
-    """Put the project's folder first on the import path of all processes started from here."""
-    others = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [root, others]))
 
 
 def imported_files(root, *modules):

@@ -34,7 +34,7 @@ class Plan:
     def __init__(self, config, root, mark=str, **further):
         """Check the config; `further` are options of `check`.
 
-        mark: what the rules do to the path of a file that is there before the run begins.
+        mark: what the rules do to the path of a file that exists before the run begins.
         """
         self.root, self.mark = Path(root), mark
         self.config = check(config, self.root, **further)
@@ -78,27 +78,28 @@ class Plan:
     # -------------------------------------------------------------- mechanisms
 
     def variant(self, name):
-        """(mechanism, options, label) behind a name of the config."""
-        variant = self["variants"].get(name, {"mechanism": name})
-        label = variant.get("label", mechanisms.get(variant["mechanism"]).label)
-        return variant["mechanism"], variant.get("options", {}), label
+        """What is behind a name of the config: mechanism, options, epsilons and label."""
+        defaults = {"mechanism": name, "options": {}, "epsilons": self["epsilons"]}
+        variant = defaults | self["variants"].get(name, {})
+        return {"label": mechanisms.get(variant["mechanism"]).label} | variant
 
     def mechanism(self, name):
-        return mechanisms.get(self.variant(name)[0])
+        return mechanisms.get(self.variant(name)["mechanism"])
 
     def labels(self, *names):
         """The names of the mechanisms in figures."""
-        return {name: self.variant(name)[2] for name in names}
+        return {name: self.variant(name)["label"] for name in names}
 
     def setting(self, name):
         """The mechanism behind a name, and what else its `prepare` gets than counts, k and epsilon.
 
         delta is there only where the mechanism looks at it.
         """
-        mechanism, options, _ = self.variant(name)
-        approximate = self.mechanism(name).guarantee == "approx"
-        delta = {"delta": self["delta"]} if approximate else {}
-        return {"mechanism": mechanism, "neighbors": self["neighbors"], **delta, **options}
+        variant = self.variant(name)
+        setting = {"mechanism": variant["mechanism"], "neighbors": self["neighbors"]}
+        if self.mechanism(name).guarantee == "approx":
+            setting["delta"] = self["delta"]
+        return setting | variant["options"]
 
     def settings(self, *names):
         return {name: self.setting(name) for name in names}
@@ -106,12 +107,11 @@ class Plan:
     def about_mechanisms(self):
         """What the mechanisms of this run guarantee, and what they give."""
         pure = self["delta"] == 0  # which the check allows only where all mechanisms are, then
-        about = {}
-        for name in self["mechanisms"]:
-            mechanism = self.mechanism(name)
-            guarantee = "pure" if pure else mechanism.guarantee
-            about[name] = {"guarantee": guarantee, "output": mechanism.output}
-        return about
+        run = {name: self.mechanism(name) for name in self["mechanisms"]}
+        return {
+            name: {"guarantee": "pure" if pure else mechanism.guarantee, "output": mechanism.output}
+            for name, mechanism in run.items()
+        }
 
     def ranked(self):
         """`about_mechanisms` of those that are compared with each other."""
@@ -129,14 +129,15 @@ class Plan:
         """
         found = {}
         for name in self["mechanisms"]:
-            mechanism, options, _ = self.variant(name)
+            variant = self.variant(name)
+            mechanism, options = variant["mechanism"], variant["options"]
             if list(options) == ["contributions"] and name != mechanism:
                 found.setdefault(mechanism, []).append([options["contributions"], name])
         return {name: [*sorted(pairs), ["all", name]] for name, pairs in found.items()}
 
     def epsilons_of(self, name):
         """The epsilons, as texts, at which a mechanism is run."""
-        given = self["variants"].get(name, {}).get("epsilons", self["epsilons"])
+        given = self.variant(name)["epsilons"]
         return [epsilon for epsilon in self.epsilon_texts if float(epsilon) in given]
 
     # -------------------------------------------------------------- trials
@@ -203,7 +204,7 @@ class Plan:
 
     def code_of(self, *names):
         """Files of the mechanisms and all that they import of the package."""
-        modules = [f"dp_topk.mechanisms.{self.variant(name)[0]}" for name in names]
+        modules = [f"dp_topk.mechanisms.{self.variant(name)['mechanism']}" for name in names]
         return self.here(*sorted(imported_files(self.root, "dp_topk.mechanisms", *modules)))
 
     def code_of_step(self, module):

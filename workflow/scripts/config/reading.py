@@ -6,12 +6,11 @@ says what is wrong with a file that Snakemake would answer with a traceback.
 """
 
 import contextlib
-import sys
 from pathlib import Path
 
 import yaml
 
-from workflow.scripts.common import InputError
+from workflow.scripts.common import InputError, program
 from workflow.scripts.config import say
 
 
@@ -24,7 +23,7 @@ def read_config(default, given, settings=None, files=()):
     """
     parts = {str(path): read_yaml(path) for path in (default, *files)}
     config = {} if settings and settings.replace_workflow_config else parts[str(default)]
-    config, named = merged(config, plain(given)), {}
+    config, named = merged(config, given), {}
     for path, part in parts.items():
         datasets = part.get("datasets")
         for name, dataset in datasets.items() if isinstance(datasets, dict) else ():
@@ -32,7 +31,7 @@ def read_config(default, given, settings=None, files=()):
                 named.setdefault(name, []).append((path, dataset["file"]))
     if settings:
         # Snakemake leaves everything inside lists and mappings of the command line as text.
-        config = merged(config, plain(settings.overwrite_config))
+        config = merged(config, settings.overwrite_config)
         config = merged(config, plain(dict(settings.config or {}), typed))
     return {"config": config, "named": named}
 
@@ -136,9 +135,11 @@ def pop_nulls(parent, key):
     return [name for name, value in mapping.items() if value is None]
 
 
+def main(*paths):
+    """Read config files."""
+    for path in paths:
+        read_yaml(path)
+
+
 if __name__ == "__main__":
-    try:
-        for name in sys.argv[1:]:
-            read_yaml(name)
-    except (InputError, OSError) as error:
-        sys.exit(f"error: {error}")
+    program(main)

@@ -1,7 +1,10 @@
 """Parts of a config in words: what sentences about mistakes are made of."""
 
 import difflib
+import itertools
 import re
+
+from workflow.scripts import common
 
 HUGE = 10**20  # Python itself refuses to print integers of some thousand digits.
 
@@ -37,12 +40,11 @@ def shown(value):
 
 def listed(names):
     """a, b and c; only the first few of very many."""
-    names, shown = [clipped(name) for name in names], []
-    while names and len(", ".join([*shown, names[0]])) < 150:
-        shown.append(names.pop(0))
-    if names:
-        return f"{', '.join(shown)} and {len(names)} more"
-    return " and ".join(filter(None, [", ".join(shown[:-1]), *shown[-1:]])) or "none"
+    names = [clipped(name) for name in names]
+    ends = itertools.accumulate(len(name) + len(", ") for name in names)
+    few = sum(end < 150 for end in ends)
+    more = [f"{len(names) - few} more"] if names[few:] else []
+    return common.listed([*names[:few], *more] or ["none"])
 
 
 def did_you_mean(name, names, cutoff=0.6):

@@ -26,7 +26,7 @@ from urllib3 import Retry
 from urllib3 import exceptions as network
 
 from dp_topk._tables import CountingError, is_zip, open_member
-from workflow.scripts.common import InputError
+from workflow.scripts.common import InputError, written
 from workflow.scripts.data.originals import fault, is_loopback, page, urls, verify
 
 BLOCK = 1 << 16
@@ -84,7 +84,7 @@ def fetch(dataset, download, path):
             except GiveUp as reason:
                 reasons.append(f"from {transfer.place}: {reason}")
         found = ", ".join(other.name for other in others[:5])
-        doubt = f"{found} there has another checksum"
+        doubt = f"{found} there has a different checksum"
         if not pinned:
             doubt = f"if {found} there is the file, rename it"
         hint = f" as {path.name} ({doubt})" if found else ""
@@ -163,17 +163,15 @@ class Transfer:
     def _without_zip(self):
         """Take off the zip that Kaggle may put around a file; return what is wrong with it."""
         filename, limit = self.download["filename"], self.download["max_bytes"]
-        if not is_zip(self.part) or self.download.get("member") or filename.endswith(".zip"):
-            return None
-        unpacked = self.part.with_suffix(".unpacked")
-        try:
-            with open_member(self.part, self.name, limit) as source, unpacked.open("wb") as file:
-                shutil.copyfileobj(source, file, BLOCK)
-            unpacked.replace(self.part)
-        except CountingError as error:
-            return str(error)
-        finally:
-            unpacked.unlink(missing_ok=True)
+        if is_zip(self.part) and not (self.download.get("member") or filename.endswith(".zip")):
+            try:
+                with (
+                    open_member(self.part, self.name, limit) as source,
+                    written(self.part, "wb") as file,
+                ):
+                    shutil.copyfileobj(source, file, BLOCK)
+            except CountingError as error:
+                return str(error)
         return None
 
     def _receive(self):
@@ -282,7 +280,7 @@ def _problem(error):
     reason = getattr(wrapped, "reason", None)  # below the retries
     host = getattr(getattr(wrapped, "pool", None), "host", "the server")
     sentences = {
-        requests.exceptions.SSLError: "the certificate of the server is not accepted",
+        requests.exceptions.SSLError: "the server's certificate is not accepted",
         requests.exceptions.ProxyError: "the proxy cannot be reached",
         requests.exceptions.TooManyRedirects: "the server redirects without end",
         network.NameResolutionError: f"the host {host} is not found (no network?)",

@@ -91,7 +91,7 @@ def fault(path, download):
     try:
         for key in known:
             with open(path, "rb") if key == "sha256" else open_original(path, download) as file:
-                found = _git_blob(file) if key == "git_blob" else _sha256(file)
+                found = _digest(file, key)
             expected = (download.get(key) or found).lower()
             if found != expected and key == "member_sha256" and not is_zip(path):
                 return f"it is not a usable zip archive, nor {member!r} itself"
@@ -102,12 +102,10 @@ def fault(path, download):
     return None
 
 
-def _sha256(file):
-    return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _git_blob(file):
-    """Git's id of a file's content, as `git hash-object` prints it."""
+def _digest(file, key):
+    """The sha256 of a file's content, or Git's id of it, as `git hash-object` prints that."""
+    if key != "git_blob":
+        return hashlib.file_digest(file, "sha256").hexdigest()
     header = b"blob %d\0" % file.seek(0, os.SEEK_END)
     file.seek(0)
     begun = functools.partial(hashlib.sha1, header, usedforsecurity=False)

@@ -6,7 +6,6 @@ it. The rules read this module whenever Snakemake starts, so it imports no Matpl
 
 from typing import NamedTuple
 
-from dp_topk import mechanisms
 from workflow.scripts.data.describe import STATUS
 
 MARKED = ("from-figure", "stand-in")  # whose top counts are not the original's
@@ -138,7 +137,7 @@ def _of_the_field(plan, names):
     rivals = on | {"groups": groups, "delta": plan["delta"], "epsilon": first}
     pair = [name for name in ("joint", "pair") if name in plan["mechanisms"]]
     bounded = {name: pairs for name, pairs in plan.bounded().items() if name in names}
-    unlisted = [n for n in about if not mechanisms.get(plan.variant(n)[0]).needs_domain]
+    unlisted = [n for n in about if not plan.mechanism(n).needs_domain]
     nearest = sorted({min(ks, key=lambda k: abs(k - near)) for near in CONTRIBUTION_KS})
     listed = [name for name in WITH_LIST if name in names]
     runs = f"{plan['trials']} trials, delta = {plan['delta']:g}, seed {plan['seed']}"

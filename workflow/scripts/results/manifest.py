@@ -11,13 +11,12 @@ import os
 import platform
 import re
 import subprocess
-import sys
 from importlib import metadata
 from pathlib import Path
 
 import yaml
 
-from workflow.scripts.common import InputError, altered, intact, sha256, written
+from workflow.scripts.common import InputError, altered, intact, program, sha256, written
 
 PACKAGES = ("numpy", "duckdb", "pandas", "matplotlib", "snakemake", "pyyaml", "requests")
 
@@ -28,15 +27,20 @@ def read_digests(path):
     return {name: digest for digest, name in (line.split(maxsplit=1) for line in lines)}
 
 
+def write_digests(path, digests):
+    """Write a file in that format."""
+    with written(path) as file:
+        file.writelines(f"{digest}  {name}\n" for name, digest in digests.items())
+
+
 def commit(root):
     """The commit that is checked out, `-dirty` if files were changed since; or None."""
-    command = ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"]
-    command.append("--exclude=*")  # no tag
+    command = "git describe --always --dirty --abbrev=40 --exclude=*"  # no tag
+    quiet = {"text": True, "stderr": subprocess.DEVNULL}
     try:
-        found = subprocess.check_output(command, text=True, timeout=20, stderr=subprocess.DEVNULL)
+        return subprocess.check_output(command.split(), cwd=root, timeout=20, **quiet).strip()
     except (OSError, subprocess.SubprocessError):
         return None
-    return found.strip()
 
 
 def processor():
@@ -50,10 +54,9 @@ def processor():
 
 def write_config(path, config):
     """Write the whole config of a run, so that it can be repeated from what it left."""
+    head = "# The config of this run: `snakemake --configfile` with this file repeats it.\n"
     with written(path) as file:
-        file.write(
-            "# The config of this run: `snakemake --configfile` with this file repeats it.\n"
-        )
+        file.write(head)
         yaml.safe_dump(config, file, sort_keys=False, allow_unicode=True)
 
 
@@ -88,10 +91,12 @@ def left_over(path="results/manifest.json"):
     return sorted(file for file in made if file not in kept and file.stem != "scaling")
 
 
+def tidy():
+    """Show and delete what is left over."""
+    for file in left_over():
+        print(file)
+        file.unlink()
+
+
 if __name__ == "__main__":
-    try:
-        for file in left_over():
-            print(file)
-            file.unlink()
-    except InputError as error:
-        sys.exit(f"error: {error}")
+    program(tidy)
