@@ -40,7 +40,7 @@ from ._noise import NoisyCount, discrete_laplace, margin, with_intervals
 from ._outputs import Left, Sequences, Sets
 from ._peeling import epsilon_per_round, peel
 from ._threshold import Threshold
-from ._unknown import limited, peel_unknown, whole_unknown
+from ._unknown import draw_unknown, limited
 
 __all__ = ["NoisyCount", "epsilon_per_round", "exact"]
 __all__ += ["noisy_counts", "noisy_top_k", "top_k", "top_k_set", "top_k_unknown"]
@@ -157,13 +157,9 @@ def top_k_unknown(
     if as_set and not whole:
         raise ValueError("as_set needs whole=True: a set comes out whole or not at all.")
     values, names_of = checked(counts, empty=True)
+    outputs = (Sets if as_set else Sequences) if whole else None
     domain = limited(values, limit, names_of)
-    if whole:
-        outputs = Sets if as_set else Sequences
-        items = whole_unknown(outputs, domain, k, epsilon, delta, drift, randbits)
-    else:
-        items = peel_unknown(domain, k, epsilon, delta, drift, randbits)
-    return names_of(items)
+    return names_of(draw_unknown(outputs, domain, limit, k, epsilon, delta, drift, randbits))
 
 
 def noisy_counts(
@@ -196,8 +192,8 @@ def noisy_counts(
     rate = exact(epsilon) / exact(sensitivity, "sensitivity")
     values, names_of = checked(counts)
     noisy = values + discrete_laplace(len(values), rate, randbits)
-    width = margin(rate, Fraction(1, 20))
-    return with_intervals(names_of(range(len(values))), noisy.tolist(), width)
+    rows = zip(names_of(range(len(values))), noisy.tolist(), strict=True)
+    return with_intervals(rows, margin(rate, Fraction(1, 20)))
 
 
 def noisy_top_k(
@@ -236,8 +232,7 @@ def noisy_top_k(
     near = np.flatnonzero(noisy >= np.partition(noisy, d - k)[d - k])
     found = zip(names_of(near.tolist()), noisy[near].tolist(), strict=True)
     chosen = sorted(found, key=lambda one: (-one[1], order_of_names(one[0])))[:k]
-    items, numbers = zip(*chosen, strict=True)
-    return with_intervals(items, numbers, margin(rate, Fraction(k, 20 * d)))
+    return with_intervals(chosen, margin(rate, Fraction(k, 20 * d)))
 
 
 def prepare(
