@@ -129,6 +129,13 @@ class Lottery:
             digits *= 2
 
 
+def check_source(randbits: Any) -> None:
+    if not callable(randbits):
+        raise ValueError(
+            f"randbits is {randbits!r}; leave it out, or give a function of a number of bits."
+        )
+
+
 def below(n: int, randbits: RandBits) -> int:
     """A uniform integer from 0 to n - 1."""
     if n == 1:

@@ -59,7 +59,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._lottery import Enclosure, RandBits, directed, exp_minus, log_between
+from ._lottery import Enclosure, RandBits, check_source, directed, exp_minus, log_between
 
 DIGITS = 30  # of p, to begin with
 
@@ -124,6 +124,7 @@ def discrete_laplace(n: int, rate: Fraction, randbits: RandBits) -> NDArray[Any]
 
     Where 64 bits may not hold them, they are Python's.
     """
+    check_source(randbits)
     low_bits = (math.ceil(1 / rate) - 1).bit_length()
     digits = [Coins(functools.partial(digit_chance, rate * 2**place)) for place in range(low_bits)]
     further = Coins(functools.partial(exp_minus, rate * 2**low_bits))

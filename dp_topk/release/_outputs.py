@@ -183,10 +183,8 @@ class OrNothing:
 
 
 def product(factors: list[int]) -> int:
-    """math.prod in rounds, which is faster where there are thousands of factors."""
-    while len(factors) > 1:
-        factors = [math.prod(factors[i : i + 32]) for i in range(0, len(factors), 32)]
-    return factors[0]
+    """math.prod by parts, which is faster where there are thousands of factors."""
+    return math.prod(math.prod(factors[i : i + 64]) for i in range(0, len(factors), 64))
 
 
 def sample(n: int, size: int, randbits: RandBits) -> list[int]:
