@@ -21,7 +21,7 @@ or Arrow. Items come out by name where names went in, and as indices otherwise. 
 that a user adds at most 1 to each count.
 
 Every call spends epsilon again, even with the same arguments. How long it takes depends on the
-counts and on the draw. A ValueError says which argument to change, and how.
+counts and on the draw. Errors say which argument to change, and how.
 """
 
 import secrets
@@ -70,8 +70,8 @@ def top_k(
     k : int
         How many items, from 1 to the number of items.
     epsilon, delta : str, Fraction, Decimal, int or float
-        As they are written: "0.1" is one tenth, "1/3" a third, and a float is the number that
-        Python prints for it.
+        Above 0, and from 0 to below 1, as they are written: "0.1" is one tenth, "1/3" a third, and
+        a float is the number that Python prints for it.
     neighbors : {"add-remove", "swap"}
         What is protected: one user more or less, or one user in place of another.
     randbits : callable
@@ -85,8 +85,8 @@ def top_k(
     Raises
     ------
     ValueError
-        counts is empty, has anything but integers from 0 to 2**53, or repeats a name or leaves one
-        out; k, epsilon (at most 0), delta (1, say), neighbors or randbits is not as above.
+        counts is empty, holds anything but integers from 0 to 2**53, or lacks or repeats a name; or
+        another argument is not as described.
     """
     delta = exact_delta(delta)
     if delta == 0:

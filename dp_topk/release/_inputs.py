@@ -27,6 +27,11 @@ def exact(number: Any, name: str = "epsilon") -> Fraction:
     name : str
         What an error calls it.
 
+    Returns
+    -------
+    Fraction
+        The number that is written.
+
     Raises
     ------
     ValueError

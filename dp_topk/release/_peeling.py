@@ -100,14 +100,12 @@ def guesses(k: int, epsilon: Fraction, delta: Fraction) -> Iterator[tuple[Fracti
     best = rdp_peel.epsilon_per_round(k, float(epsilon), float(delta))
     for shortfall in (1e-7, 1e-5, 1e-3, 1e-1):
         rate = best * (1 - shortfall)
-        low, high = -30.0, 50.0  # log(a); the least delta that a shows is unimodal in it
+        shown = functools.partial(rdp_peel.log_delta, rate=rate, k=k, epsilon=float(epsilon))
+        low, high = -30.0, 50.0  # log(a); the least delta that is shown is unimodal in it
         while high - low > 1e-6:
-            third = (high - low) / 3
-            left, right = (
-                rdp_peel.log_delta(math.exp(x), rate, k, float(epsilon))
-                for x in (low + third, high - third)
-            )
-            low, high = (low, high - third) if left < right else (low + third, high)
+            left, right = low + (high - low) / 3, high - (high - low) / 3
+            fewer = shown(math.exp(left)) < shown(math.exp(right))
+            low, high = (low, right) if fewer else (left, high)
         short = Context(prec=8, rounding=ROUND_FLOOR).create_decimal_from_float(rate)
         yield Fraction(short), Fraction(math.exp(low))
 
