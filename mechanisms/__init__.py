@@ -43,7 +43,7 @@ import importlib.util
 import pkgutil
 
 from ._mechanism import RELATIONS, Draw, Mechanism, Neighbors, Ranks, Unavailable, checked_k, moves
-from ._profile import LARGEST_COUNT, Profile
+from ._profile import LARGEST_COUNT, Profile, checked_integers
 from ._ranked import ranked
 from ._thresholds import cut_into_blocks, sequence_at
 
@@ -56,6 +56,7 @@ __all__ = [
     "Profile",
     "Ranks",
     "Unavailable",
+    "checked_integers",
     "checked_k",
     "cut_into_blocks",
     "get",

@@ -149,6 +149,9 @@ def checked_integers(values: ArrayLike, name: str) -> tuple[NDArray[Any], int, i
     if array.dtype.kind not in "iu":
         if array.dtype.kind == "f" and np.isnan(array).any():
             raise ValueError(f"{name} holds NaN; every item needs an integer count.")
+        large = [abs(value) for value in np.array(values, object) if isinstance(value, int)]
+        if len(large) == array.size and max(large) >= 2**63:  # which NumPy's integers may not hold
+            raise ValueError(f"{name} must lie between 0 and 2**53; not all of these do.")
         raise ValueError(
             f"{name} must be integers, not {array.dtype}; convert them with astype(int)."
         )

@@ -20,8 +20,8 @@ and counts: pandas, Polars or Arrow), or numbers alone: a sequence, an array, or
 or Arrow. Items come out by name where names went in, and as indices otherwise. All promises assume
 that a user adds at most 1 to each count.
 
-A wrong argument raises a ValueError that says which, and what to change. Every call spends epsilon
-again, even with the same arguments. How long it takes depends on the counts and on the draw.
+Every call spends epsilon again, even with the same arguments. How long it takes depends on the
+counts and on the draw. Errors say which argument to change, and how.
 """
 
 import secrets
@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dp_topk.mechanisms import Neighbors, Profile, checked_k, get, ranked
+from dp_topk.mechanisms import Neighbors, Profile, checked_integers, checked_k, get, moves, ranked
 
 from ._inputs import Names, at_least, exact, exact_delta, named, order_of_names
 from ._lottery import RandBits
@@ -40,7 +40,7 @@ from ._noise import NoisyCount, discrete_laplace, margin, with_intervals
 from ._outputs import Left, Sequences, Sets
 from ._peeling import epsilon_per_round, peel
 from ._threshold import Threshold
-from ._unknown import limited, peel_unknown, whole_unknown
+from ._unknown import draw_unknown, limited
 
 __all__ = ["NoisyCount", "epsilon_per_round", "exact"]
 __all__ += ["noisy_counts", "noisy_top_k", "top_k", "top_k_set", "top_k_unknown"]
@@ -70,8 +70,8 @@ def top_k(
     k : int
         How many items, from 1 to the number of items.
     epsilon, delta : str, Fraction, Decimal, int or float
-        As they are written: "0.1" is one tenth, "1/3" a third, and a float is the number that
-        Python prints for it.
+        Above 0, and from 0 to below 1, as they are written: "0.1" is one tenth, "1/3" a third, and
+        a float is the number that Python prints for it.
     neighbors : {"add-remove", "swap"}
         What is protected: one user more or less, or one user in place of another.
     randbits : callable
@@ -81,6 +81,12 @@ def top_k(
     -------
     list
         k names, or indices into counts that have no names.
+
+    Raises
+    ------
+    ValueError
+        counts is empty, holds anything but integers from 0 to 2**53, or lacks or repeats a name; or
+        another argument is not as described.
     """
     delta = exact_delta(delta)
     if delta == 0:
@@ -102,8 +108,22 @@ def top_k_set(
     """k items of a public list as a set, in random order, which tells nothing.
 
     Canonical: as Joint of `top_k`, but the loss of a set S is how much the largest count outside S
-    exceeds the smallest in S, or 0 if it does not. It is epsilon-DP. Parameters and what is
-    returned are as for `top_k`.
+    exceeds the smallest in S, or 0 if it does not. It is epsilon-DP.
+
+    Parameters
+    ----------
+    counts, k, epsilon, neighbors, randbits
+        As for `top_k`.
+
+    Returns
+    -------
+    list
+        As from `top_k`, in random order.
+
+    Raises
+    ------
+    ValueError
+        As from `top_k`.
     """
     return prepare(Sets, counts, k, epsilon, neighbors)(randbits)
 
@@ -148,6 +168,12 @@ def top_k_unknown(
     list
         Items, best first. Fewer than k mean that no further item is safe to name, not that there
         are no more.
+
+    Raises
+    ------
+    ValueError
+        As from `top_k`, except that counts may be empty and k large; also if delta is 0, limit is
+        below k, or as_set comes without whole.
     """
     k = at_least(1, "k", k)
     limit = 5 * k if limit is None else at_least(k, "limit", limit)
@@ -157,13 +183,9 @@ def top_k_unknown(
     if as_set and not whole:
         raise ValueError("as_set needs whole=True: a set comes out whole or not at all.")
     values, names_of = checked(counts, empty=True)
+    outputs = (Sets if as_set else Sequences) if whole else None
     domain = limited(values, limit, names_of)
-    if whole:
-        outputs = Sets if as_set else Sequences
-        items = whole_unknown(outputs, domain, k, epsilon, delta, drift, randbits)
-    else:
-        items = peel_unknown(domain, k, epsilon, delta, drift, randbits)
-    return names_of(items)
+    return names_of(draw_unknown(outputs, domain, limit, k, epsilon, delta, drift, randbits))
 
 
 def noisy_counts(
@@ -192,12 +214,17 @@ def noisy_counts(
     list of NoisyCount
         For each item, in the order of the input. Each interval holds the true count with a
         probability of 95 %.
+
+    Raises
+    ------
+    ValueError
+        As from `top_k`, or if sensitivity is not above 0.
     """
     rate = exact(epsilon) / exact(sensitivity, "sensitivity")
     values, names_of = checked(counts)
     noisy = values + discrete_laplace(len(values), rate, randbits)
-    width = margin(rate, Fraction(1, 20))
-    return with_intervals(names_of(range(len(values))), noisy.tolist(), width)
+    rows = zip(names_of(range(len(values))), noisy.tolist(), strict=True)
+    return with_intervals(rows, margin(rate, Fraction(1, 20)))
 
 
 def noisy_top_k(
@@ -227,6 +254,11 @@ def noisy_top_k(
     -------
     list of NoisyCount
         Largest noisy count first. On average 95 % of the k intervals or more hold the true count.
+
+    Raises
+    ------
+    ValueError
+        As from `top_k`, or if max_items is not an integer of at least 1.
     """
     values, names_of = checked(counts)
     d = len(values)
@@ -236,8 +268,7 @@ def noisy_top_k(
     near = np.flatnonzero(noisy >= np.partition(noisy, d - k)[d - k])
     found = zip(names_of(near.tolist()), noisy[near].tolist(), strict=True)
     chosen = sorted(found, key=lambda one: (-one[1], order_of_names(one[0])))[:k]
-    items, numbers = zip(*chosen, strict=True)
-    return with_intervals(items, numbers, margin(rate, Fraction(k, 20 * d)))
+    return with_intervals(chosen, margin(rate, Fraction(k, 20 * d)))
 
 
 def prepare(
@@ -271,11 +302,11 @@ def checked(counts: Any, *, empty: bool = False) -> tuple[NDArray[np.int64], Nam
     """The counts as an array of integers, and a function that gives names by positions."""
     values, names_of = named(counts)
     if not (empty and hasattr(values, "__len__") and len(values) == 0):
-        ranked(values)  # refuses what are not counts
+        values, _, _ = checked_integers(values, "counts")
     return np.asarray(values).astype(np.int64), names_of
 
 
-def drift_of(neighbors: str) -> int:
-    """How far one user can move two counts apart: 1, or 2 if one takes the place of another."""
+def drift_of(neighbors: Neighbors) -> int:
+    """`moves` of a relation that exists."""
     get("joint").check_relation(neighbors)
-    return 2 if neighbors == "swap" else 1
+    return moves(neighbors)

@@ -67,19 +67,15 @@ def refuse_rows(path: str, items: list[str], files: list[str], columns: set[str]
         for delimiter in DELIMITERS:
             cells = fields(header, delimiter)
             if columns <= {*cells}:
-                alike = sum(is_row(item, delimiter, len(cells)) for item in items)
+                rows = [row for item in items if len(row := fields(item, delimiter)) == len(cells)]
+                # As a row has, and prose has not: no blanks beside the delimiters.
+                alike = sum(all(cell == cell.strip() for cell in row) for row in rows)
                 if 2 * alike >= len(items):
                     raise ValueError(
                         f"{path} looks like rows of the input: {alike} of its {len(items)} lines "
                         f"have {len(cells)} fields, as the input has columns; it must list items "
                         "only, and if these are items, give the input another delimiter"
                     )
-
-
-def is_row(line: str, delimiter: str, width: int) -> bool:
-    """Whether a line is like a row: as wide, and without blanks beside the delimiters."""
-    cells = fields(line, delimiter)
-    return len(cells) == width and all(cell == cell.strip() for cell in cells)
 
 
 def first_line(name: str) -> str:

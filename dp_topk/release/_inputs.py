@@ -1,5 +1,6 @@
 """What people have: counts with or without names, and numbers as they are written."""
 
+import contextlib
 import operator
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,11 @@ def exact(number: Any, name: str = "epsilon") -> Fraction:
     name : str
         What an error calls it.
 
+    Returns
+    -------
+    Fraction
+        The number that is written.
+
     Raises
     ------
     ValueError
@@ -51,13 +57,10 @@ def exact_delta(delta: Any) -> Fraction:
     """delta as a Fraction: 0, or a number between 0 and 1 as it is written."""
     if not isinstance(delta, bool) and str(delta) in ("0", "0.0"):
         return Fraction(0)
-    try:
-        value = exact(delta, "delta")
-    except ValueError:
-        value = Fraction(1)
-    if value >= 1:
-        raise ValueError(f"delta is {delta!r}; it must be 0 or a number between 0 and 1.")
-    return value
+    with contextlib.suppress(ValueError):
+        if (value := exact(delta, "delta")) < 1:
+            return value
+    raise ValueError(f"delta is {delta!r}; it must be 0 or a number between 0 and 1.")
 
 
 def written(number: Fraction) -> str:

@@ -63,6 +63,17 @@ def exp_minus(x: Fraction, digits: int) -> Enclosure:
     return down.next_minus(at_most), up.next_plus(at_least)
 
 
+def log_between(low: Decimal, high: Decimal) -> tuple[Fraction, Fraction]:
+    """Bounds on the logarithms of all numbers between two decimals above 0."""
+    down, up = directed(60)
+    # As exp, ln rounds to the nearest decimal whatever its context says: the neighbours enclose.
+    # They are rounded to 60 places, since the neighbours of 0 have exponents of 18 digits.
+    low, high = down.next_minus(down.ln(low)), up.next_plus(up.ln(high))
+    down, up = directed(120)
+    unit = Decimal((0, (1,), -60))
+    return Fraction(down.quantize(low, unit)), Fraction(up.quantize(high, unit))
+
+
 def integer(number: int, digits: int) -> Enclosure:
     """Decimals low <= number <= high of at least this many digits, for an integer above 0.
 
@@ -116,6 +127,13 @@ class Lottery:
                     return index
                 bits, n = 2 * bits + randbits(1), n + 1
             digits *= 2
+
+
+def check_source(randbits: Any) -> None:
+    if not callable(randbits):
+        raise ValueError(
+            f"randbits is {randbits!r}; leave it out, or give a function of a number of bits."
+        )
 
 
 def below(n: int, randbits: RandBits) -> int:

@@ -51,7 +51,7 @@ the coins of all counts are tossed at once.
 
 import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -59,7 +59,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ._lottery import Enclosure, RandBits, directed, exp_minus
+from ._lottery import Enclosure, RandBits, check_source, directed, exp_minus, log_between
 
 DIGITS = 30  # of p, to begin with
 
@@ -124,6 +124,7 @@ def discrete_laplace(n: int, rate: Fraction, randbits: RandBits) -> NDArray[Any]
 
     Where 64 bits may not hold them, they are Python's.
     """
+    check_source(randbits)
     low_bits = (math.ceil(1 / rate) - 1).bit_length()
     digits = [Coins(functools.partial(digit_chance, rate * 2**place)) for place in range(low_bits)]
     further = Coins(functools.partial(exp_minus, rate * 2**low_bits))
@@ -151,22 +152,9 @@ def margin(rate: Fraction, failing: Fraction) -> int:
     """The least w for which P(|z| > w) is proven to be at most `failing`."""
     down, _ = directed(DIGITS)
     numerator = down.multiply(failing.numerator, down.add(1, exp_minus(rate, DIGITS)[0]))
-    allowed = down.divide(numerator, 2 * failing.denominator)
-
-    def enough(w: int) -> bool:
-        return exp_minus(rate * (w + 1), DIGITS)[1] <= allowed
-
-    least, most = -1, 1
-    while not enough(most):
-        least, most = most, 2 * most
-    while most - least > 1:
-        middle = (least + most) // 2
-        least, most = (least, middle) if enough(middle) else (middle, most)
-    return most
+    allowed = down.divide(numerator, 2 * failing.denominator)  # for e^(-rate (w + 1))
+    return math.ceil(-log_between(allowed, allowed)[0] / rate) - 1
 
 
-def with_intervals(items: Sequence[Any], counts: Sequence[int], width: int) -> list[NoisyCount]:
-    return [
-        NoisyCount(item, count, count - width, count + width)
-        for item, count in zip(items, counts, strict=True)
-    ]
+def with_intervals(rows: Iterable[tuple[Any, int]], width: int) -> list[NoisyCount]:
+    return [NoisyCount(item, count, count - width, count + width) for item, count in rows]

@@ -8,7 +8,6 @@ All numbers are Python's integers, which are exact; NumPy's hold counts and rank
 import functools
 import math
 from bisect import bisect_left, bisect_right, insort
-from collections.abc import Iterable
 from fractions import Fraction
 from itertools import accumulate
 from typing import Protocol
@@ -96,7 +95,7 @@ class Sets(Places):
     def draw(self, bound: int, threshold: int, randbits: RandBits) -> list[int] | None:
         h = bisect_right(self.sums(bound), below(self.number(bound), randbits))
         if h == self.k:
-            return shuffle(range(self.k), randbits)
+            return shuffle([*range(self.k)], randbits)
         others = sample(self.choices(bound)[h], self.k - h, randbits)
         if max(others) >= self.choices(threshold)[h]:
             return None
@@ -183,10 +182,8 @@ class OrNothing:
 
 
 def product(factors: list[int]) -> int:
-    """math.prod in rounds, which is faster where there are thousands of factors."""
-    while len(factors) > 1:
-        factors = [math.prod(factors[i : i + 32]) for i in range(0, len(factors), 32)]
-    return factors[0]
+    """math.prod by parts, which is faster where there are thousands of factors."""
+    return math.prod(math.prod(factors[i : i + 64]) for i in range(0, len(factors), 64))
 
 
 def sample(n: int, size: int, randbits: RandBits) -> list[int]:
@@ -194,7 +191,6 @@ def sample(n: int, size: int, randbits: RandBits) -> list[int]:
     return sequence_at(r + below(n - r, randbits) for r in range(size))
 
 
-def shuffle(items: Iterable[int], randbits: RandBits) -> list[int]:
+def shuffle(items: list[int], randbits: RandBits) -> list[int]:
     """The items in uniformly random order, which therefore tells nothing."""
-    items = list(items)
     return [items[position] for position in sample(len(items), len(items), randbits)]

@@ -60,17 +60,16 @@ draws it exactly; see `Left` in `_outputs`.
 import functools
 import math
 from collections.abc import Iterator
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import ROUND_FLOOR, Context
 from fractions import Fraction
 
 from dp_topk.mechanisms import rdp_peel
 
-from ._lottery import RandBits, directed, exp_minus, quotient
+from ._lottery import RandBits, directed, exp_minus, log_between, quotient
 from ._outputs import Left
 from ._threshold import Threshold
 
-DIGITS = 60  # of the logarithms that prove epsilon'
-UNIT = Decimal((0, (1,), -DIGITS))
+DIGITS = 60  # of the numbers whose logarithms prove epsilon'
 
 
 def peel(left: Left, k: int, rate: Fraction, randbits: RandBits) -> list[int]:
@@ -101,14 +100,12 @@ def guesses(k: int, epsilon: Fraction, delta: Fraction) -> Iterator[tuple[Fracti
     best = rdp_peel.epsilon_per_round(k, float(epsilon), float(delta))
     for shortfall in (1e-7, 1e-5, 1e-3, 1e-1):
         rate = best * (1 - shortfall)
-        low, high = -30.0, 50.0  # log(a); the least delta that a shows is unimodal in it
+        shown = functools.partial(rdp_peel.log_delta, rate=rate, k=k, epsilon=float(epsilon))
+        low, high = -30.0, 50.0  # log(a); the least delta that is shown is unimodal in it
         while high - low > 1e-6:
-            third = (high - low) / 3
-            left, right = (
-                rdp_peel.log_delta(math.exp(x), rate, k, float(epsilon))
-                for x in (low + third, high - third)
-            )
-            low, high = (low, high - third) if left < right else (low + third, high)
+            left, right = low + (high - low) / 3, high - (high - low) / 3
+            fewer = shown(math.exp(left)) < shown(math.exp(right))
+            low, high = (low, right) if fewer else (left, high)
         short = Context(prec=8, rounding=ROUND_FLOOR).create_decimal_from_float(rate)
         yield Fraction(short), Fraction(math.exp(low))
 
@@ -139,13 +136,3 @@ def log_of_complement(x: Fraction) -> tuple[Fraction, Fraction]:
     down, up = directed(DIGITS)
     low, high = exp_minus(x, DIGITS)
     return log_between(down.subtract(1, high), up.subtract(1, low))
-
-
-def log_between(low: Decimal, high: Decimal) -> tuple[Fraction, Fraction]:
-    """Bounds on the logarithms of all numbers between two decimals above 0."""
-    down, up = directed(DIGITS)
-    # As exp, ln rounds to the nearest decimal whatever its context says: the neighbours enclose.
-    # They are rounded to the unit, since the neighbours of 0 have exponents of 18 digits.
-    low, high = down.next_minus(down.ln(low)), up.next_plus(up.ln(high))
-    down, up = directed(2 * DIGITS)
-    return Fraction(down.quantize(low, UNIT)), Fraction(up.quantize(high, UNIT))

@@ -32,7 +32,7 @@ from numpy.typing import NDArray
 
 from dp_topk.mechanisms import cut_into_blocks
 
-from ._lottery import ZERO, Enclosure, Lottery, RandBits, directed, exp_minus, integer
+from ._lottery import ZERO, Enclosure, Lottery, RandBits, check_source, directed, exp_minus, integer
 from ._outputs import Outputs
 
 
@@ -52,6 +52,7 @@ class Threshold:
         ]
 
     def draw(self, randbits: RandBits) -> list[int]:
+        check_source(randbits)
         while (ranks := self.propose(randbits)) is None:
             pass
         return ranks

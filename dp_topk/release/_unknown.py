@@ -88,7 +88,6 @@ nothing is q copies for p copies of each S (`OrNothing`), again an integer.
 
 import heapq
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
@@ -107,7 +106,6 @@ from ._threshold import Threshold
 class Limited(NamedTuple):
     """The items that can come out, T."""
 
-    limit: int  # L
     items: list[int]  # where they stand in the input, largest count first
     counts: list[int]  # of these items
     next_count: int  # h
@@ -117,17 +115,16 @@ def limited(counts: NDArray[np.int64], limit: int, names: Names) -> Limited:
     """The `limit` items with the largest counts among those that occur; ties go by name."""
     items, next_count = np.flatnonzero(counts), 0
     if len(items) > limit:
-        next_count = int(np.partition(counts[items], -limit - 1)[-limit - 1])
-        tied = items[counts[items] == next_count].tolist()
-        items = items[counts[items] > next_count]
-        keys = zip(map(order_of_names, names(tied)), tied, strict=True)
+        next_count = int(np.partition(counts, -limit - 1)[-limit - 1])
+        items, tied = np.flatnonzero(counts > next_count), np.flatnonzero(counts == next_count)
+        keys = zip(map(order_of_names, names(tied.tolist())), tied, strict=True)
         first = heapq.nsmallest(limit - len(items), keys)
         items = np.append(items, np.array([item for _, item in first], np.int64))
     items = items[np.argsort(-counts[items], kind="stable")]
-    return Limited(limit, items.tolist(), counts[items].tolist(), next_count)
+    return Limited(items.tolist(), counts[items].tolist(), next_count)
 
 
-def profile_of(counts: Sequence[int], nameless: int = 0) -> Profile:
+def profile_of(counts: list[int], nameless: int = 0) -> Profile:
     """The profile of counts above 0, and of this many further items of count 0."""
     values, items = np.unique(np.array(counts, np.int64), return_counts=True)
     if nameless:
@@ -149,31 +146,29 @@ def shares(k: int, epsilon: Fraction, delta: Fraction) -> tuple[Fraction, Fracti
     return max(options)
 
 
-def peel_unknown(
-    domain: Limited, k: int, epsilon: Fraction, delta: Fraction, drift: int, randbits: RandBits
-) -> list[int]:
-    """Up to k items of the limited domain, best first, as indices into the input."""
-    if not domain.items:
-        return []
-    per_round, delta_dummies = shares(k, epsilon, delta)
-    dummies = math.ceil(domain.limit / delta_dummies)
-    left = Left(profile_of(domain.counts), dummies, domain.next_count + drift)
-    return [domain.items[rank] for rank in peel(left, k, per_round / drift, randbits)]
-
-
-def whole_unknown(
-    outputs: type[Sequences] | type[Sets],
+def draw_unknown(
+    outputs: type[Sequences] | type[Sets] | None,
     domain: Limited,
+    limit: int,
     k: int,
     epsilon: Fraction,
     delta: Fraction,
     drift: int,
     randbits: RandBits,
 ) -> list[int]:
-    """k items of the limited domain or none, as indices into the input."""
-    profile = profile_of(domain.counts, domain.limit - len(domain.items))
-    least = max(0, int(profile.counts_at(k - 1)) - domain.next_count - drift)
-    candidates = OrNothing(outputs(profile, k), least, delta)
-    ranks = Threshold(candidates, epsilon / (2 * drift)).draw(randbits)
-    named = all(rank < len(domain.items) for rank in ranks)
-    return [domain.items[rank] for rank in ranks] if named else []
+    """Items of the limited domain, as indices into the input.
+
+    outputs: what all k items make or nothing comes out; without it, up to k items by peeling.
+    """
+    items, counts, next_count = domain
+    if outputs:
+        profile = profile_of(counts, limit - len(items))
+        least = max(0, int(profile.counts_at(k - 1)) - next_count - drift)
+        whole = OrNothing(outputs(profile, k), least, delta)
+        ranks = Threshold(whole, epsilon / (2 * drift)).draw(randbits)
+        return [items[rank] for rank in ranks] if max(ranks, default=0) < len(items) else []
+    if not items:
+        return []
+    per_round, for_dummies = shares(k, epsilon, delta)
+    left = Left(profile_of(counts), math.ceil(limit / for_dummies), next_count + drift)
+    return [items[rank] for rank in peel(left, k, per_round / drift, randbits)]

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from dp_topk import release
-from dp_topk.mechanisms import checked_k
+from dp_topk.mechanisms import checked_k, moves
 
 from . import ledger
 from ._files import UNSAFE, NewFile, escaped, formatted, put_out
@@ -268,19 +268,15 @@ def planned(options: argparse.Namespace) -> Release:
         "--format lines has no place for counts; use csv or json": counts_in_lines,
         "--receipt-format needs --receipt FILE": options.receipt_format and not options.receipt,
         "--dataset and --budget need --ledger FILE": account and not options.ledger,
-        "--ledger needs --dataset NAME: whose is it?": options.ledger and not options.dataset,
+        "--ledger needs --dataset NAME, what it calls these data": options.ledger
+        and not options.dataset,
     }
     for sentence, applies in wrong.items():
         if applies:
             raise ValueError(sentence)
-    if histogram:
-        mechanism = "histogram"
-    elif delta and not options.whole:
-        mechanism = "limited peeling" if unknown else "peeling"
-    else:
-        mechanism = ("limited " if unknown else "") + ("Canonical" if as_set else "Joint")
+    chosen_by = "peeling" if delta and not options.whole else "Canonical" if as_set else "Joint"
     return Release(
-        mechanism=mechanism,
+        mechanism="histogram" if histogram else "limited " * unknown + chosen_by,
         k=options.k,
         epsilon=release.exact(options.epsilon),
         delta=delta,
@@ -427,7 +423,7 @@ def drawn(plan: Release, users: dict[str, int]) -> list[Any]:
     # a swap have twice that). How many items came out is known by now.
     sensitivity = len(chosen)
     if plan.max_items:
-        sensitivity = min(sensitivity, release.drift_of(plan.neighbors) * plan.max_items)
+        sensitivity = min(sensitivity, moves(plan.neighbors) * plan.max_items)
     known = {item: users[item] for item in chosen}
     return release.noisy_counts(known, plan.counts_epsilon, sensitivity=sensitivity)
 

@@ -178,8 +178,8 @@ class Release:
         public = "The list of items that can come out, which is public."
         account = "No ledger was kept."
         if entry:
-            account = f"Entry {entry.entry} of a ledger for the dataset {entry.dataset!r}, whose "
-            account += f"budget is {entry.budget}."
+            whose = f"the dataset {entry.dataset!r}, whose budget is {entry.budget}"
+            account = f"Entry {entry.entry} of a ledger for {whose}."
         deployment = {
             "basic": {
                 "name": ask,

@@ -126,6 +126,10 @@ REFUSED = {
         lambda: package("pyarrow").table({"item": ["a", "b"], "users": ["3", "2"]}),
     ],
     "must not be negative": [lambda: {"a": 3, "b": -1}, lambda: [3, -1]],
+    "must lie between 0 and 2**53; not all of these do": [
+        lambda: [2**63, 1],  # doubles for NumPy
+        lambda: {"a": 2**64, "b": -1},  # objects
+    ],
     "1-D array": [lambda: None, lambda: 5, lambda: "abc", lambda: iter([3, 2]), lambda: [[3], [2]]],
     "one column; give two": [lambda: package("pandas").DataFrame({"users": COUNTS})],
     "3 columns; give two": [
@@ -152,12 +156,12 @@ REFUSED = {
     ],
 }
 CALLS = [
-    lambda counts: release.top_k(counts, 2, 1),
-    lambda counts: release.top_k(counts, 2, 1, delta="1e-9"),
-    lambda counts: release.top_k_set(counts, 2, 1),
-    lambda counts: release.top_k_unknown(counts, 2, 1, "1e-9"),
-    lambda counts: release.noisy_counts(counts, 1, sensitivity=2),
-    lambda counts: release.noisy_top_k(counts, 2, 1, max_items=2),
+    lambda counts, **more: release.top_k(counts, 2, 1, **more),
+    lambda counts, **more: release.top_k(counts, 2, 1, delta="1e-9", **more),
+    lambda counts, **more: release.top_k_set(counts, 2, 1, **more),
+    lambda counts, **more: release.top_k_unknown(counts, 2, 1, "1e-9", **more),
+    lambda counts, **more: release.noisy_counts(counts, 1, sensitivity=2, **more),
+    lambda counts, **more: release.noisy_top_k(counts, 2, 1, max_items=2, **more),
 ]
 
 
@@ -175,6 +179,12 @@ def refusal(call, *arguments, **options):
 def test_what_are_no_counts_is_refused_by_all_in_one_sentence(about, make):
     for call in CALLS:
         assert about in refusal(call, given(make))
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_randbits_is_a_function(call):
+    for randbits in (None, 7):
+        assert f"randbits is {randbits}" in refusal(call, COUNTS, randbits=randbits)
 
 
 @pytest.mark.parametrize("call", [*CALLS[:3], *CALLS[4:]])
