@@ -59,8 +59,8 @@ class Field(Experiment):
         super().__init__(datasets, labels, ks, suffix)
         self.update(leaderboard=True, epsilons=EPSILONS)
 
-    def variant(self, name):
-        return name, {}, self.known[name]
+    def mechanism(self, name):
+        return mechanisms.get(name)
 
     def bounded(self):
         return BOUNDED
@@ -197,9 +197,9 @@ def test_mechanisms_without_a_list_are_compared_with_those_that_need_one(tables,
     monkeypatch.setitem(METRICS, "returned", Metric("Items", "items returned", ""))
     get = mechanisms.get
     monkeypatch.setattr(
-        catalogue.mechanisms,
-        "get",
-        lambda name: dataclasses.replace(get(name), needs_domain=name != "laplace"),
+        Field,
+        "mechanism",
+        lambda self, name: dataclasses.replace(get(name), needs_domain=name != "laplace"),
     )
     figure = draw("no-list", tables | {"errors": pd.concat([errors, returned])})
     labels = {line.get_label() for axis in figure.axes for line in axis.lines}

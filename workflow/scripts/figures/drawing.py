@@ -66,7 +66,7 @@ def errors_by_dataset(
     if across == 1:
         across, height = (2, 1.45) if len(titles) in (2, 4) else (3, 1.3)
     heads = [f"\u03b5 = {value:g}" for _, value in columns] if len(values) > 1 else ()
-    sheet, panels = by_dataset(titles, columns, across, height, heads=heads)
+    sheet, panels = by_dataset(titles, columns, height, across, heads=heads)
     for axis, dataset, (metric, value) in panels:
         width = unresolved.get(dataset, 0)
         if metric == "gap":
@@ -101,27 +101,24 @@ def one_dataset(
     """
     ((dataset, name),) = titles.items()
     ks = np.unique(errors["k"]).tolist() or ks
-    heads = [METRICS[metric].title for metric in metrics]
-    if profile:
-        heads = ["Item counts", "Gaps at the top", *heads]
-    if winners:
-        heads += ranking.MAPS
-    sheet = Sheet(heads, 3, height=1.3 if profile else 1.5, headline=name, one_x=False)
-    axes, width = iter(sheet.axes), unresolved.get(dataset, 0)
+    width, panels = unresolved.get(dataset, 0), {}  # head: (function of an axis, its arguments)
     if profile:
         given = [profile], [{"dataset": dataset}]
         gaps, bins = rows_of_gaps(*given, [int(max(ks))], beyond=0), rows_of_histograms(*given)
-        histogram_panel(next(axes), Table.of(bins), modelled.get(dataset, 0))
-        gaps_panel(next(axes), Table.of(gaps), ks, width)
+        panels["Item counts"] = histogram_panel, Table.of(bins), modelled.get(dataset, 0)
+        panels["Gaps at the top"] = gaps_panel, Table.of(gaps), ks, width
     tables = [table.at(dataset=dataset, epsilon=epsilons[0]) for table in (errors, missing)]
     for metric in metrics:
-        errors_panel(next(axes), *tables, labels, metric, ks, unresolved=width)
+        panels[METRICS[metric].title] = errors_panel, *tables, labels, metric, ks, "k", width
     said = notes.of_errors(*tables, titles, labels, delta, unresolved, epsilon=epsilons[:1])
     said.append(notes.of_modelled(titles, modelled or {}))
     if winners:
         for group in ranking.MAPS:
-            ranking.winners_map(next(axes), winners, group, labels, ks, epsilons, limits)
+            panels[group] = ranking.winners_map, winners, group, labels, ks, epsilons, limits
         said += [*ranking.about_winners(winners, limits), ranking.key(labels)]
+    sheet = Sheet(panels, 3, height=1.3 if profile else 1.5, headline=name, one_x=False)
+    for axis, (panel, *given) in zip(sheet.axes, panels.values(), strict=True):
+        panel(axis, *given)
     return sheet.finish(labels, *said)
 
 
@@ -140,13 +137,10 @@ def scaling_panels(scaling, *, labels):
     by_d, by_k = scaling.at(sweep="d"), scaling.at(sweep="k")
     titles = f"k = {by_d['k'][0]:,.0f}", f"d = {by_k['d'][0]:,.0f}"
     sheet = Sheet(titles, 2, height=1.7)
-    against_d, against_k = sheet.axes
-    times_panel(against_d, by_d, labels, "d")
-    against_d.set_xlabel("number of items $d$")
-    log_axis(against_d.xaxis, by_d["d"])
-    times_panel(against_k, by_k, labels, "k")
-    against_k.set_xlabel("number of selected items $k$")
-    log_axis_at(against_k.xaxis, by_k["k"])
+    times_panel(sheet.axes[0], by_d, labels, "d", "number of items $d$")
+    log_axis(sheet.axes[0].xaxis, by_d["d"])
+    times_panel(sheet.axes[1], by_k, labels, "k", "number of selected items $k$")
+    log_axis_at(sheet.axes[1].xaxis, by_k["k"])
     return sheet.finish(labels, notes.of_samples(scaling, "calls", "calls"))
 
 

@@ -171,9 +171,9 @@ def ends_labelled(axis, labels, inches):
         axis.annotate(label, **places, arrowprops=line | {"relpos": (0, 0.5)}, **words)
 
 
-def times_panel(axis, rows, labels, x):
+def times_panel(axis, rows, labels, x, xlabel=""):
     """Seconds of one call of every mechanism."""
-    axis.set_ylabel("seconds for one call")
+    axis.set(xlabel=xlabel, ylabel="seconds for one call")
     log_axis(axis.yaxis, lines(axis, rows, labels, x))
 
 

@@ -49,11 +49,9 @@ def rivals(errors, missing, *, titles, groups, delta, epsilon, ks):
     """A row for each dataset: error and share missed of the best mechanisms of each guarantee."""
     errors, missing = errors.at(epsilon=epsilon), missing.at(epsilon=epsilon)
     ks = errors["k"].tolist() or ks
-    chosen = {
-        shown: best(errors.at(metric=metric), groups)
-        for shown, metric in (("linf", "linf"), ("missed", "recall"))
-    }
-    heads = ["As a sequence", "As a set"]
+    of_sequences, of_sets = (best(errors.at(metric=m), groups) for m in ("linf", "recall"))
+    chosen = {"linf": of_sequences, "missed": of_sets}
+    heads = "As a sequence", "As a set"
     sheet, panels = by_dataset(titles, chosen, heads=heads, right=0.85)
     for axis, dataset, metric in panels:
         tables = errors.at(dataset=dataset), missing.at(dataset=dataset)
@@ -63,8 +61,7 @@ def rivals(errors, missing, *, titles, groups, delta, epsilon, ks):
         f"{notes.of_samples(errors)} \u03b5 = {epsilon:g}. The {FEW['pure']} best pure and the "
         f"{FEW['approx']} best approximate mechanisms, over all panels of a column."
     )
-    shown = {name for labels in chosen.values() for name in labels}
-    return sheet.finish({}, note, notes.of_approximate(groups, shown, delta))
+    return sheet.finish({}, note, notes.of_approximate(groups, of_sequences | of_sets, delta))
 
 
 def best(errors, groups):
@@ -108,8 +105,7 @@ def _spread(number, most):
 
 def winner_maps(winners, *, titles, labels, ks, epsilons, limits):
     """A row for each dataset: who wins at each k and epsilon, in four groups."""
-    height = 0.13 * len(epsilons)
-    sheet, panels = by_dataset(titles, MAPS, None, height, heads=MAPS, left=0.42)
+    sheet, panels = by_dataset(titles, MAPS, 0.13 * len(epsilons), heads=MAPS, left=0.42)
     for axis, dataset, group in panels:
         winners_map(axis, winners.at(dataset=dataset), group, labels, ks, epsilons, limits)
     seen = {letter for axis in sheet.axes for text in axis.texts for letter in text.get_text()}
@@ -190,12 +186,11 @@ def key(labels):
 def epsilon_needed(errors, *, titles, groups, ks, epsilons, limits):
     """The smallest epsilon at which the median selection is perfect: as sequence, and as set."""
     labels, epsilons = groups["pure"] | groups["approx"], sorted(epsilons)
-    height = 0.115 * len(labels)
-    heads = ["Perfect sequence (median \u2113\u221e error 0)", "Perfect set (recall 1)"]
-    sheet, panels = by_dataset(titles, PERFECT, None, height, heads=heads, left=0.78)
+    heads = "Perfect sequence (median \u2113\u221e error 0)", "Perfect set (recall 1)"
+    sheet, panels = by_dataset(titles, PERFECT, 0.115 * len(labels), heads=heads, left=0.78)
     hatched = False
     for axis, dataset, metric in panels:
-        rows = errors.at(dataset=dataset, metric=metric, mechanism=list(labels))
+        rows = errors.at(dataset=dataset, metric=metric)
         hatched |= needed_panel(axis, rows, PERFECT[metric], ks, groups, epsilons)
     keys = [swatch(f"\u03b5 = {epsilon:g}", color) for epsilon, color in scale(epsilons).items()]
     keys.append(swatch(f"not at \u03b5 \u2264 {max(epsilons):g}", "#888888", "x", 4))
@@ -262,20 +257,18 @@ def against_contributions(errors, *, titles, groups, delta, epsilon, ks, bounded
     """
     errors = errors.at(epsilon=epsilon, metric="linf")
     labels = groups["pure"] | groups["approx"]
-    others = {
-        guarantee: {name: label for name, label in of_group.items() if name not in bounded}
-        for guarantee, of_group in groups.items()
-    }
-    level = best(errors, others)
+    level = best(errors.where(~np.isin(errors["mechanism"], list(bounded))), groups)
     shown = level | {name: labels[name] for name in bounded}
-    bounds = list(dict.fromkeys(c for pairs in bounded.values() for c, _ in pairs))
-    variants = {
-        variant: (name, bounds.index(c)) for name, pairs in bounded.items() for c, variant in pairs
+    bounds = list(dict.fromkeys(c for variants in bounded.values() for c, _ in variants))
+    place_of = {
+        variant: (name, bounds.index(c))
+        for name, variants in bounded.items()
+        for c, variant in variants
     }
     curves = [("dataset", "k", "mechanism", "place", *QUARTILES)]
     for *cell, name, low, median, high in errors.rows("dataset", "k", "mechanism", *QUARTILES):
-        if name in variants:
-            curves.append((*cell, *variants[name], low, median, high))
+        if name in place_of:
+            curves.append((*cell, *place_of[name], low, median, high))
         elif name in level:
             curves += [(*cell, name, place, *[median] * 3) for place in range(len(bounds))]
     curves = Table.of(curves)

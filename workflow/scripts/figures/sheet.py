@@ -128,7 +128,7 @@ class Sheet:
             columns = min(columns - 1, math.ceil(len(handles) / rows))
 
 
-def by_dataset(titles, columns, across=None, height=1.2, **further):
+def by_dataset(titles, columns, height=1.2, across=None, **further):
     """A sheet with a row for each dataset, and (axis, dataset, column) of all its panels."""
     panels = list(itertools.product(titles, columns))
     sheet = Sheet([titles[name] for name, _ in panels], across or len(columns), height, **further)
