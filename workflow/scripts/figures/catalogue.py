@@ -41,6 +41,7 @@ def figures(plan):
     baselines = [name for name in everyone if name != "pnf_joint"] or everyone
     joint_forms = ["joint", "pnf_joint"]
     small = [k for k in ks if k <= settings["pnf_joint_max_k"]]
+    at_all = {"epsilons": plan["epsilons"], "unresolved": {}}
     runs = (
         f"{plan['trials']} trials for each k, epsilon = {plan.epsilon_texts[0]}, "
         f"delta = {plan['delta']:g} for the approximate mechanisms, {plan['neighbors']} "
@@ -50,7 +51,7 @@ def figures(plan):
     entries = {
         "figure-1-gaps-and-errors": Figure(
             tables("errors", "missing", "gaps"),
-            _errors(plan, main, every, ["linf", "l1"]),
+            _errors(plan, main, every, ["gap", "linf", "l1"]),
             "Gaps between the largest counts, l-infinity and l1 error of each dataset. "
             f"{runs}, values padded by 1. Shaded: differences too small to be known.",
         ),
@@ -99,8 +100,7 @@ def figures(plan):
         "error-against-epsilon": len(plan["epsilons"]) > 1
         and Figure(
             errors,
-            _errors(plan, everyone, every, ["linf", "l1"], ks=[large], unresolved={})
-            | {"x": "epsilon", "epsilons": plan["epsilons"]},
+            _errors(plan, everyone, every, ["linf", "l1"], ks=[large], x="epsilon", **at_all),
             f"Error against epsilon at k = {large}; {plan['trials']} trials, seed {plan['seed']}.",
         ),
     }
