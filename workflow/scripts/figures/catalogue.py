@@ -16,17 +16,11 @@ WITH_LIST = ("joint", "rdp_peel")  # whom the mechanisms without a list of items
 
 
 class Figure(NamedTuple):
-    """An entry.
+    """An entry."""
 
-    tables: {argument: path} of the files that it is drawn from.
-    shows: the other arguments of its function, plain values: when one changes, the figure is
-        drawn again.
-    caption: for the report.
-    """
-
-    tables: dict
-    shows: dict
-    caption: str
+    tables: dict  # {argument: path} of the files that it is drawn from
+    shows: dict  # other arguments of its function, plain values: one that changes draws it again
+    caption: str  # for the report
 
 
 def figures(plan):
@@ -135,7 +129,7 @@ def _of_the_field(plan, names):
     unlisted = [name for name in about if not plan.mechanism(name).needs_domain]
     compared = unlisted + [name for name in WITH_LIST if name in names]
     runs = f"{plan['trials']} trials, delta = {plan['delta']:g}, seed {plan['seed']}"
-    errors = tables("errors", "missing")
+    errors, metrics = tables("errors", "missing"), ["returned", "missed", "linf"]
     entries = {
         "rivals": Figure(
             errors,
@@ -172,7 +166,6 @@ def _of_the_field(plan, names):
             f"and with the true distance, Pair; {runs}. Gaps: Pair is not available there.",
         ),
     }
-    metrics = ["returned", "missed", "linf"]
     for epsilon in epsilons if unlisted else ():
         entries["no-list" if epsilon == first else "no-list-small-epsilon"] = Figure(
             errors,

@@ -47,7 +47,7 @@ RC = {
     "axes.titlelocation": "left",
     "axes.titlepad": 3.5,
     "axes.titlesize": 8.0,
-    "axes.titley": 1.0,  # else it is looked for, panel by panel
+    "axes.titley": 1.0,  # otherwise Matplotlib looks for it, panel by panel
     "axes.titleweight": "bold",
     "figure.titleweight": "bold",
     "font.size": 7.5,
@@ -60,7 +60,7 @@ RC = {
     "lines.linewidth": 1.3,
     "lines.markersize": 3.6,
     "pdf.fonttype": 42,
-    "ps.fonttype": 42,  # the PDF, too, looks at it: one piece of each font instead of several
+    "ps.fonttype": 42,  # obeyed by PDFs, too: one subset of each font instead of several
 }
 TICKS = {"labelsize": 6.8, "major.pad": 2.0, "major.size": 2.5, "major.width": 0.6}
 TICKS |= {"minor.size": 1.5, "minor.width": 0.4}

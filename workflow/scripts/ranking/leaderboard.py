@@ -7,10 +7,9 @@ output: `sequence`, for mechanisms that return an order; `set`, for all, since a
     too. Errors that depend on the order exist in the first group only. Mechanisms that may return
     fewer than k items are ranked apart, as `partial sequence` and `partial set`.
 
-Errors are compared by the median over trials, recall by the number of items missed, k (1 - recall),
-so that less is better everywhere. A mechanism is ranked among those that were run in the same cell,
-and its means are over the cells in which it was run. WORDS of pages.py says what a win, a tie,
-regret and an interval are.
+Recall is compared by the number of items missed, k (1 - recall), so that less is better everywhere.
+A mechanism's means are over the cells in which it was run. WORDS of pages.py says what a win, a
+tie, regret and an interval are.
 """
 
 import itertools
