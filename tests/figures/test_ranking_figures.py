@@ -71,7 +71,7 @@ class Field(Experiment):
 
 @pytest.fixture(scope="module")
 def tables():
-    bounded = [name for pairs in BOUNDED.values() for _, name in pairs[:-1]]
+    bounded = [name for variants in BOUNDED.values() for _, name in variants[:-1]]
     made = make_tables(mechanisms=(*LABELS, *bounded), ks=KS)
     errors = made["errors"]
     of_order = errors["metric"].isin(["linf", "l1", "linf_index"])
