@@ -16,17 +16,11 @@ WITH_LIST = ("joint", "rdp_peel")  # whom the mechanisms without a list of items
 
 
 class Figure(NamedTuple):
-    """An entry.
+    """An entry."""
 
-    tables: {argument: path} of the files that it is drawn from.
-    shows: the other arguments of its function, plain values: when one changes, the figure is
-        drawn again.
-    caption: for the report.
-    """
-
-    tables: dict
-    shows: dict
-    caption: str
+    tables: dict  # {argument: path} of the files that it is drawn from
+    shows: dict  # other arguments of its function, plain values: one that changes draws it again
+    caption: str  # for the report
 
 
 def figures(plan):
@@ -39,9 +33,9 @@ def figures(plan):
     main = [name for name in everyone if name not in settings["appendix_mechanisms"]] or everyone
     # PNF-Joint has a figure of its own, as in the paper.
     baselines = [name for name in everyone if name != "pnf_joint"] or everyone
-    pair = [name for name in ("joint", "pnf_joint") if name in everyone]
-    rivals = [name for name in main if name not in pair]
+    joint_forms = ["joint", "pnf_joint"]
     small = [k for k in ks if k <= settings["pnf_joint_max_k"]]
+    at_all = {"epsilons": plan["epsilons"], "unresolved": {}}
     runs = (
         f"{plan['trials']} trials for each k, epsilon = {plan.epsilon_texts[0]}, "
         f"delta = {plan['delta']:g} for the approximate mechanisms, {plan['neighbors']} "
@@ -51,7 +45,7 @@ def figures(plan):
     entries = {
         "figure-1-gaps-and-errors": Figure(
             tables("errors", "missing", "gaps"),
-            _errors(plan, main, every, ["linf", "l1"]),
+            _errors(plan, main, every, ["gap", "linf", "l1"]),
             "Gaps between the largest counts, l-infinity and l1 error of each dataset. "
             f"{runs}, values padded by 1. Shaded: differences too small to be known.",
         ),
@@ -90,35 +84,30 @@ def figures(plan):
             "The three errors of the paper, with Laplace and Gamma as further baselines, on one "
             f"dataset. {runs}, values padded by 1.",
         ),
-        "figure-7-pnf-joint": (len(pair) == 2 and small)
+        "figure-7-pnf-joint": ({*joint_forms} <= {*everyone} and small)
         and Figure(
             errors,
-            _errors(plan, [*pair, *rivals], every, ["linf"], ks=small),
+            _errors(plan, [*joint_forms, *main], every, ["linf"], ks=small),
             "l-infinity error of Joint and of its permute-and-flip form, for small k. "
             f"{runs}, values padded by 1.",
         ),
         "error-against-epsilon": len(plan["epsilons"]) > 1
         and Figure(
             errors,
-            _errors(plan, everyone, every, ["linf", "l1"], ks=[large], unresolved={})
-            | {"x": "epsilon", "epsilons": plan["epsilons"]},
+            _errors(plan, everyone, every, ["linf", "l1"], ks=[large], x="epsilon", **at_all),
             f"Error against epsilon at k = {large}; {plan['trials']} trials, seed {plan['seed']}.",
         ),
     }
+    winners, maps = [], {}
     if plan["leaderboard"]:
         entries |= _of_the_field(plan, complete)
+        winners, maps = ["winners"], _maps(plan, everyone)
     for name in every:
+        modelled = _known(plan, "modelled_below", [name])
+        profile = {"counts": f"data/counts/{name}.csv", "facts": f"data/counts/{name}.json"}
         entries[f"datasets/{name}"] = Figure(
-            {
-                "errors": f"results/errors/{name}.csv",
-                "missing": f"results/missing/{name}.csv",
-                "counts": f"data/counts/{name}.csv",
-                "facts": f"data/counts/{name}.json",
-            }
-            | ({"winners": f"results/winners/{name}.csv"} if plan["leaderboard"] else {}),
-            _errors(plan, everyone, [name], OF_THE_PAPER)
-            | {"modelled": _known(plan, "modelled_below", [name])}
-            | (_maps(plan, everyone) if plan["leaderboard"] else {}),
+            profile | tables("errors", "missing", *winners, of=f"/{name}"),
+            _errors(plan, everyone, [name], OF_THE_PAPER, modelled=modelled, **maps),
             f"All about one dataset. {runs} except for recall, errors padded by 1. Hatched or "
             "shaded: what is modelled, or too small to be known.",
         )
@@ -134,18 +123,17 @@ def _of_the_field(plan, names):
         for guarantee in ("pure", "approx")
     }
     on = {"titles": titles(plan, every)}
-    rivals = on | {"groups": groups, "delta": plan["delta"], "epsilon": first}
-    pair = [name for name in ("joint", "pair") if name in plan["mechanisms"]]
-    bounded = {name: pairs for name, pairs in plan.bounded().items() if name in names}
-    unlisted = [n for n in about if not plan.mechanism(n).needs_domain]
+    best = on | {"groups": groups, "delta": plan["delta"], "epsilon": first}
+    bounded = {name: variants for name, variants in plan.bounded().items() if name in names}
     nearest = sorted({min(ks, key=lambda k: abs(k - near)) for near in CONTRIBUTION_KS})
-    listed = [name for name in WITH_LIST if name in names]
+    unlisted = [name for name in about if not plan.mechanism(name).needs_domain]
+    compared = unlisted + [name for name in WITH_LIST if name in names]
     runs = f"{plan['trials']} trials, delta = {plan['delta']:g}, seed {plan['seed']}"
-    errors = tables("errors", "missing")
+    errors, metrics = tables("errors", "missing"), ["returned", "missed", "linf"]
     entries = {
         "rivals": Figure(
             errors,
-            rivals | {"ks": ks},
+            best | {"ks": ks},
             f"l-infinity error and share of the top k missed at epsilon = {first:g}, for the best "
             f"mechanisms of each guarantee; {runs}.",
         ),
@@ -165,25 +153,23 @@ def _of_the_field(plan, names):
         "contributions": bounded
         and Figure(
             tables("errors"),
-            rivals | {"ks": nearest, "bounded": bounded},
+            best | {"ks": nearest, "bounded": bounded},
             "Error against the number c of items that a user contributes to, for the "
             f"mechanisms that can use it, at epsilon = {first:g}; level lines: the best of the "
             f"others; {runs}.",
         ),
-        "joint-and-pair": len(pair) == 2
+        "joint-and-pair": {"joint", "pair"} <= {*plan["mechanisms"]}
         and Figure(
             errors,
-            _errors(plan, pair, every, ["linf"], epsilons=epsilons, unresolved={}),
+            _errors(plan, ["joint", "pair"], every, ["linf"], epsilons=epsilons, unresolved={}),
             "l-infinity error of the exponential mechanism with the paper's loss, Joint, "
             f"and with the true distance, Pair; {runs}. Gaps: Pair is not available there.",
         ),
     }
-    names = "no-list", "no-list-small-epsilon"
-    for name, epsilon in zip(names, epsilons, strict=False) if unlisted else ():
-        shown = _errors(plan, unlisted + listed, every, ["returned", "missed", "linf"])
-        entries[name] = Figure(
+    for epsilon in epsilons if unlisted else ():
+        entries["no-list" if epsilon == first else "no-list-small-epsilon"] = Figure(
             errors,
-            shown | {"epsilons": [epsilon], "unresolved": {}},
+            _errors(plan, compared, every, metrics, epsilons=[epsilon], unresolved={}),
             "Mechanisms that need no list of items, compared with Joint and RDP-Peel, which need "
             "one: items returned, share of the top k missed and l-infinity error at epsilon = "
             f"{epsilon:g}; {runs}.",
@@ -237,9 +223,9 @@ def scaling(plan):
     )
 
 
-def tables(*names):
-    """The paths of tables that hold all datasets."""
-    return {name: f"results/{name}.csv" for name in names}
+def tables(*names, of=""):
+    """The paths of tables that hold all datasets, or `of` one: "/DATASET"."""
+    return {name: f"results/{name}{of}.csv" for name in names}
 
 
 def in_report(name):

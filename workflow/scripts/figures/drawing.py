@@ -15,17 +15,8 @@ import numpy as np
 
 from workflow.scripts.data.describe import rows_of_gaps, rows_of_histograms
 from workflow.scripts.data.profiles import read_profile
-from workflow.scripts.figures import notes, ranking
+from workflow.scripts.figures import notes, panels, ranking
 from workflow.scripts.figures.columns import Table, read
-from workflow.scripts.figures.panels import (
-    errors_panel,
-    gaps_panel,
-    histogram_panel,
-    k_axis,
-    log_axis,
-    log_axis_at,
-    times_panel,
-)
 from workflow.scripts.figures.sheet import Sheet, by_dataset
 from workflow.scripts.figures.style import mechanism_style, save, save_page, styled
 from workflow.scripts.trials.metrics import METRICS
@@ -51,7 +42,7 @@ def function_of(name):
 def errors_by_dataset(
     errors, missing, gaps=None, *, titles, labels, delta, metrics, epsilons, ks, unresolved, x="k"
 ):
-    """A row for each dataset: `gaps`, and a panel for each metric and epsilon, against k.
+    """A row for each dataset: a panel for each metric (or `gap`) and epsilon, against k.
 
     With x="epsilon": a panel for each metric and k, against epsilon. A single column is broken
     into several. unresolved: {dataset: how large a difference of counts must be to be known}.
@@ -61,19 +52,19 @@ def errors_by_dataset(
     )
     fixed, values, xs = ("epsilon", epsilons, ks) if x == "k" else ("k", ks, epsilons)
     xs = errors[x].tolist() or xs
-    columns = [*([("gap", None)] if gaps else []), *itertools.product(metrics, values)]
+    columns = list(itertools.product(metrics, values))
     across, height = len(columns), 1.15 if gaps or x == "epsilon" else 1.2
     if across == 1:
         across, height = (2, 1.45) if len(titles) in (2, 4) else (3, 1.3)
     heads = [f"\u03b5 = {value:g}" for _, value in columns] if len(values) > 1 else ()
-    sheet, panels = by_dataset(titles, columns, across, height, heads=heads)
-    for axis, dataset, (metric, value) in panels:
+    sheet, grid = by_dataset(titles, columns, height, across, heads=heads)
+    for axis, dataset, (metric, value) in grid:
         width = unresolved.get(dataset, 0)
         if metric == "gap":
-            gaps_panel(axis, gaps.at(dataset=dataset), xs, width)
+            panels.of_gaps(axis, gaps.at(dataset=dataset), xs, width)
         else:
             tables = (table.at(dataset=dataset, **{fixed: value}) for table in (errors, missing))
-            errors_panel(axis, *tables, labels, metric, xs, x, width)
+            panels.of_errors(axis, *tables, labels, metric, xs, x, width)
     said = notes.of_errors(errors, missing, titles, labels, delta, unresolved, **{fixed: values})
     index = "An index of 1 also stands for no error." if "linf_index" in metrics else ""
     return sheet.finish(labels, *said, index)
@@ -101,27 +92,24 @@ def one_dataset(
     """
     ((dataset, name),) = titles.items()
     ks = np.unique(errors["k"]).tolist() or ks
-    heads = [METRICS[metric].title for metric in metrics]
-    if profile:
-        heads = ["Item counts", "Gaps at the top", *heads]
-    if winners:
-        heads += ranking.MAPS
-    sheet = Sheet(heads, 3, height=1.3 if profile else 1.5, headline=name, one_x=False)
-    axes, width = iter(sheet.axes), unresolved.get(dataset, 0)
+    width, shown = unresolved.get(dataset, 0), {}  # head: (function of an axis, its arguments)
     if profile:
         given = [profile], [{"dataset": dataset}]
         gaps, bins = rows_of_gaps(*given, [int(max(ks))], beyond=0), rows_of_histograms(*given)
-        histogram_panel(next(axes), Table.of(bins), modelled.get(dataset, 0))
-        gaps_panel(next(axes), Table.of(gaps), ks, width)
+        shown["Item counts"] = panels.of_histogram, Table.of(bins), modelled.get(dataset, 0)
+        shown["Gaps at the top"] = panels.of_gaps, Table.of(gaps), ks, width
     tables = [table.at(dataset=dataset, epsilon=epsilons[0]) for table in (errors, missing)]
     for metric in metrics:
-        errors_panel(next(axes), *tables, labels, metric, ks, unresolved=width)
+        shown[METRICS[metric].title] = panels.of_errors, *tables, labels, metric, ks, "k", width
     said = notes.of_errors(*tables, titles, labels, delta, unresolved, epsilon=epsilons[:1])
     said.append(notes.of_modelled(titles, modelled or {}))
     if winners:
         for group in ranking.MAPS:
-            ranking.winners_map(next(axes), winners, group, labels, ks, epsilons, limits)
+            shown[group] = ranking.winners_map, winners, group, labels, ks, epsilons, limits
         said += [*ranking.about_winners(winners, limits), ranking.key(labels)]
+    sheet = Sheet(shown, 3, height=1.3 if profile else 1.5, headline=name, one_x=False)
+    for axis, (panel, *given) in zip(sheet.axes, shown.values(), strict=True):
+        panel(axis, *given)
     return sheet.finish(labels, *said)
 
 
@@ -129,8 +117,8 @@ def time_against_k(timing_summary, *, titles, labels):
     """Seconds for one call against k, on the one dataset that was timed."""
     timed = timing_summary.at(dataset=list(titles))
     sheet = Sheet(titles.values(), 1, height=1.9)
-    times_panel(sheet.axes[0], timed, labels, "k")
-    k_axis(sheet.axes[0], timed["k"])
+    panels.of_times(sheet.axes[0], timed, labels, "k")
+    panels.k_axis(sheet.axes[0], timed["k"])
     published = [name for name in labels if mechanism_style(name).hollow]
     return sheet.finish(labels, *notes.of_times(timed, labels, published))
 
@@ -140,13 +128,10 @@ def scaling_panels(scaling, *, labels):
     by_d, by_k = scaling.at(sweep="d"), scaling.at(sweep="k")
     titles = f"k = {by_d['k'][0]:,.0f}", f"d = {by_k['d'][0]:,.0f}"
     sheet = Sheet(titles, 2, height=1.7)
-    against_d, against_k = sheet.axes
-    times_panel(against_d, by_d, labels, "d")
-    against_d.set_xlabel("number of items $d$")
-    log_axis(against_d.xaxis, by_d["d"])
-    times_panel(against_k, by_k, labels, "k")
-    against_k.set_xlabel("number of selected items $k$")
-    log_axis_at(against_k.xaxis, by_k["k"])
+    panels.of_times(sheet.axes[0], by_d, labels, "d", "number of items $d$")
+    panels.log_axis(sheet.axes[0].xaxis, by_d["d"])
+    panels.of_times(sheet.axes[1], by_k, labels, "k", "number of selected items $k$")
+    panels.log_axis_at(sheet.axes[1].xaxis, by_k["k"])
     return sheet.finish(labels, notes.of_samples(scaling, "calls", "calls"))
 
 
@@ -154,7 +139,7 @@ def histograms_by_dataset(histograms, *, titles, modelled):
     """How many items have which count, a panel for each dataset."""
     sheet = Sheet(titles.values(), 3, height=1.2, one_x=False)
     for axis, dataset in zip(sheet.axes, titles, strict=True):
-        histogram_panel(axis, histograms.at(dataset=dataset), modelled.get(dataset, 0))
+        panels.of_histogram(axis, histograms.at(dataset=dataset), modelled.get(dataset, 0))
     return sheet.finish({}, notes.of_modelled(titles, modelled))
 
 

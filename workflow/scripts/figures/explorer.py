@@ -19,7 +19,7 @@ from workflow.scripts.trials.metrics import METRICS
 PAGE = Path(__file__).with_suffix(".html")
 DECIMALS = 4  # more than anybody reads: errors are multiples of 1/4, recall is a share of k
 LINE_WIDTH = 2  # pixels
-GROUP = ["dataset", "epsilon", "k"]  # what is compared
+COMPARED = ["dataset", "epsilon", "k"]  # mechanisms are, within these
 FAR_OFF = 100  # times the smallest error, on the geometric mean: not shown at first
 NOTES = {"approx": "(ε, δ)", "set": "set"}  # what must be known before lines are compared
 
@@ -27,9 +27,8 @@ NOTES = {"approx": "(ε, δ)", "set": "set"}  # what must be known before lines 
 def write_explorer(errors_csv, out_html, labels, titles, kinds):
     """Write the page of a table of errors; the same table gives the same bytes.
 
-    labels: {mechanism: label}, in the order of the legend; others are left out
-    titles: {dataset: title}, in the order in which they are offered
-    kinds: {mechanism: {"guarantee": ..., "output": ...}}, of which the page tells (`Plan.ranked`)
+    labels, titles: {mechanism: label}, {dataset: title}, in order; others are left out.
+    kinds: {mechanism: {"guarantee": ..., "output": ...}}.
     """
     errors = read_errors(errors_csv, labels, titles)
     if errors.empty:
@@ -45,7 +44,7 @@ def write_explorer(errors_csv, out_html, labels, titles, kinds):
 
 
 def read_errors(path, labels, titles):
-    """The rows of the mechanisms and datasets that are shown."""
+    """The rows that are shown."""
     rows = pd.read_csv(intact(path))
     return rows[rows["mechanism"].isin(labels) & rows["dataset"].isin(titles)]
 
@@ -78,7 +77,7 @@ def page_data(errors, labels, titles, kinds):
                 "name": name,
                 "label": label,
                 "note": ", ".join(NOTES[word] for word in kinds[name].values() if word in NOTES),
-                **look(name),
+                **style_of(name),
                 "on": name not in hidden,
             }
             for name, label in labels.items()
@@ -95,7 +94,7 @@ def plain_axis(text):
     return text.replace(r"\ell_\infty", "ℓ∞").replace(r"\ell_1", "ℓ₁")
 
 
-def look(name):
+def style_of(name):
     """The style of a mechanism in the words of the page."""
     style = mechanism_style(name)
     dashes = [] if style.dashes == "-" else style.dashes[1]
@@ -110,7 +109,7 @@ def far_off(errors):
     """Mechanisms that would squeeze all others into the foot of the chart."""
     rows = errors[errors["metric"].isin(("linf", "k_relative"))]
     padded = rows["median"] + 1
-    best = padded.groupby([rows[column] for column in (*GROUP, "metric")]).transform("min")
+    best = padded.groupby([rows[column] for column in (*COMPARED, "metric")]).transform("min")
     means = np.log(padded / best).groupby(rows["mechanism"]).mean()
     return set(means.index[means > math.log(FAR_OFF)])
 
@@ -121,7 +120,7 @@ def as_csv(errors):
     A cell that was not run while others of its dataset, epsilon and k were has a line without
     numbers: what is drawn is interrupted there.
     """
-    wide = errors.pivot(index=[*GROUP, "mechanism"], columns="metric", values=list(QUARTILES))
+    wide = errors.pivot(index=[*COMPARED, "mechanism"], columns="metric", values=list(QUARTILES))
     wide.columns = [f"{metric}_{quartile}" for quartile, metric in wide.columns]
     wide.insert(0, "trials", errors.groupby(wide.index.names)["trials"].first())
     wide = wide.unstack("mechanism").stack("mechanism", future_stack=True).round(DECIMALS)

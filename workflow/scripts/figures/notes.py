@@ -46,7 +46,7 @@ def of_errors(errors, missing, titles, labels, delta, unresolved, **fixed):
 
 
 def of_modelled(titles, modelled):
-    """Which counts are modelled."""
+    """Which counts are modelled; modelled: {dataset: below which count}."""
     where = [f"{titles[dataset]} below {below:,}" for dataset, below in modelled.items()]
     return f"Hatched (modelled, not counted): {', '.join(where)}." if where else ""
 

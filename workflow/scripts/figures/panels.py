@@ -4,13 +4,7 @@ import math
 from itertools import accumulate
 
 import numpy as np
-from matplotlib.ticker import (
-    FixedLocator,
-    LogLocator,
-    MaxNLocator,
-    NullFormatter,
-    NullLocator,
-)
+from matplotlib.ticker import FixedLocator, LogLocator, MaxNLocator, NullFormatter, NullLocator
 
 from workflow.scripts.figures.columns import Table
 from workflow.scripts.figures.style import INK, look
@@ -57,13 +51,18 @@ def powers(number, digits=15):
     return ("" if digits == "1" else f"{digits} \u00b7 ") + power_of_ten(int(exponent))
 
 
-def log_axis(axis, values):
-    """Make an x or y axis logarithmic around `values`, with a few labelled powers of ten."""
+def log_axis(axis, values, foot=0):
+    """Make an x or y axis logarithmic around `values`, with a few labelled powers of ten.
+
+    foot: a power of ten that stands for 0, and is labelled so.
+    """
     low, high = log_limits(np.min(values), np.max(values))
     name = axis.axis_name
     axis.axes.set(**{f"{name}scale": "log", f"{name}lim": (low, high)})
     axis.set_major_locator(LogLocator(numticks=6))
-    axis.set_major_formatter(lambda value, _: power_of_ten(round(math.log10(value))))
+    axis.set_major_formatter(
+        lambda value, _: "0" if value < 2 * foot else power_of_ten(round(math.log10(value)))
+    )
     few = math.log10(high / low) < 2.5
     axis.set_minor_locator(LogLocator(subs=range(2, 10)) if few else NullLocator())
     axis.set_minor_formatter(NullFormatter())
@@ -98,10 +97,9 @@ def k_axis(axis, ks):
 def lines(axis, rows, labels, x="k", pad=0, missing=None):
     """Draw the median and the band between the quartiles of each mechanism in `labels`.
 
-    `rows` has the columns mechanism, q25, median, q75 and the one that `x` names. A line is
-    broken where `missing` has a row of its mechanism. At one k only there are points side by
-    side, each with its quartiles as a bar. A panel without data says so instead of staying blank.
-    Returns the quartiles that were drawn.
+    A line is broken where `missing` has a row of its mechanism. At one k only there are points
+    side by side, each with its quartiles as a bar. A panel without data says so instead of staying
+    blank. Returns the quartiles that were drawn.
     """
     rows = rows.at(mechanism=list(labels))
     if not rows.size:
@@ -116,14 +114,12 @@ def lines(axis, rows, labels, x="k", pad=0, missing=None):
         if not line.size:
             continue
         holes = missing.at(mechanism=name)[x] if missing else []
-        xs = np.concatenate([line[x], holes])
+        xs = np.append(line[x], holes)
         if one_k:
             xs = xs + 0.7 * (place + 0.5) / len(labels) - 0.35
         order = np.argsort(xs)
-        low, middle, high = (
-            np.concatenate([line[column] + pad, np.full(len(holes), np.nan)])[order]
-            for column in QUARTILES
-        )
+        gaps = np.full(len(holes), np.nan)
+        low, middle, high = (np.append(line[q] + pad, gaps)[order] for q in QUARTILES)
         every = 1
         if line.size == longest > MARK_ALL:
             # Overlapping lines carry their markers at different points.
@@ -132,7 +128,7 @@ def lines(axis, rows, labels, x="k", pad=0, missing=None):
         style = look(name)
         axis.fill_between(xs[order], low, high, color=style["color"], **band)
         axis.plot(xs[order], middle, label=label, markevery=every, **style)
-    return np.concatenate([rows["q25"], rows["q75"]]) + pad
+    return np.append(rows["q25"], rows["q75"]) + pad
 
 
 def remark(axis, words):
@@ -171,18 +167,17 @@ def ends_labelled(axis, labels, inches):
         axis.annotate(label, **places, arrowprops=line | {"relpos": (0, 0.5)}, **words)
 
 
-def times_panel(axis, rows, labels, x):
+def of_times(axis, rows, labels, x, xlabel=""):
     """Seconds of one call of every mechanism."""
-    axis.set_ylabel("seconds for one call")
+    axis.set(xlabel=xlabel, ylabel="seconds for one call")
     log_axis(axis.yaxis, lines(axis, rows, labels, x))
 
 
-def errors_panel(axis, errors, missing, labels, metric, xs, x="k", unresolved=0):
+def of_errors(axis, errors, missing, labels, metric, xs, x="k", unresolved=0):
     """One metric of every mechanism that has it, against k or epsilon.
 
-    metric: of METRICS, or `missed`: 1 - recall on a logarithmic axis.
-    xs: all k, or epsilons, of the figure. unresolved: how large a difference of counts must be to
-    be known.
+    metric: of METRICS, or `missed`, which is 1 - recall on a logarithmic axis.
+    xs: all k, or epsilons, of the figure. unresolved: differences up to this are not known.
     """
     if x == "k":
         k_axis(axis, xs)
@@ -190,7 +185,7 @@ def errors_panel(axis, errors, missing, labels, metric, xs, x="k", unresolved=0)
         axis.set_xlabel(r"$\varepsilon$")
         log_axis_at(axis.xaxis, xs)
     if metric == "missed":
-        missed_panel(axis, errors.at(metric="recall"), missing, labels)
+        of_missed(axis, errors.at(metric="recall"), missing, labels)
         return
     axis.set_ylabel(METRICS[metric].axis)
     pad = int(METRICS[metric].padded)
@@ -209,7 +204,7 @@ def errors_panel(axis, errors, missing, labels, metric, xs, x="k", unresolved=0)
             remark(axis, "every quartile is 0")
 
 
-def missed_panel(axis, recall, missing, labels):
+def of_missed(axis, recall, missing, labels):
     """1 - recall; where nothing is missed, a line lies at the foot of the axis, on 0."""
     axis.set_ylabel("1 \u2212 recall")
     # Half an item of the largest k is the least that a median can miss.
@@ -217,14 +212,11 @@ def missed_panel(axis, recall, missing, labels):
     turned = {"q25": recall["q75"], "median": recall["median"], "q75": recall["q25"]}
     missed = {name: np.maximum(1 - share, floor) for name, share in turned.items()}
     if len(lines(axis, Table(recall | missed), labels, missing=missing)):
-        log_axis(axis.yaxis, [floor, 1])
-        axis.yaxis.set_major_formatter(
-            lambda value, _: "0" if value < 2 * floor else power_of_ten(round(math.log10(value)))
-        )
+        log_axis(axis.yaxis, [floor, 1], foot=floor)
 
 
-def gaps_panel(axis, rows, ks, unresolved=0):
-    """The gaps between neighbouring counts up to the largest k; unresolved as for errors_panel."""
+def of_gaps(axis, rows, ks, unresolved=0):
+    """The gaps between neighbouring counts up to the largest k; unresolved as for of_errors."""
     axis.set_ylabel(GAP)
     k_axis(axis, [1, *ks])
     rows = rows.where(rows["k"] <= max(ks))
@@ -239,22 +231,21 @@ def gaps_panel(axis, rows, ks, unresolved=0):
         shaded(axis, unresolved + 1, "below: modelled, not read")
 
 
-def histogram_panel(axis, rows, modelled=0):
+def of_histogram(axis, rows, modelled=0):
     """How many items have a count in each bin; the bin of count 0 stands apart at the left.
 
     modelled: below which count the bins were not counted.
     """
     rows = rows.where(rows["items"] > 0)
-    low, high, items = rows["low"], rows["high"], rows["items"]
-    zero, most = low[0] == 0, max(high[-1], 10)
+    low, width, items = rows["low"], rows["high"] - rows["low"], rows["items"]
+    zero, most = int(low[0] == 0), max(rows["high"][-1], 10)
     decades = math.ceil(math.log10(most))
     axis.set_xscale("symlog", linthresh=1, linscale=0.6)
     # White between bars; but where they are narrow it would hide them.
     edges = {"edgecolor": "white" if decades <= 9 else BARS, "linewidth": 0.3}
-    axis.bar(low, items, high - low, align="edge", color=BARS, **edges)
+    axis.bar(low, items, width, align="edge", color=BARS, **edges)
     guess = low < modelled
-    if guess.any():
-        axis.bar(low[guess], items[guess], (high - low)[guess], align="edge", **HATCHED)
+    axis.bar(low[guess], items[guess], width[guess], align="edge", **HATCHED)
     d = items.sum()
     d = f"{d:,.0f}" if d < 10**10 else powers(d, 4)  # which fits under a panel
     axis.set(xlabel=f"item count ($d$ = {d})", ylabel="items in bin")
@@ -263,8 +254,8 @@ def histogram_panel(axis, rows, modelled=0):
     # The label 0 stands under its bin; beside it there is no room for a label of 1.
     ticks = {0.5: "0"} if zero else {}
     every = math.ceil(decades / 4)
-    for n in range(int(zero), decades + 1):
+    for n in range(zero, decades + 1):
         ticks[10.0**n] = power_of_ten(n) if n % every == 0 else ""
     axis.set_xticks(list(ticks), list(ticks.values()))
-    axis.set_xlim(0 if zero else 1, most * 10 ** (0.015 * decades))
+    axis.set_xlim(1 - zero, most * 10 ** (0.015 * decades))
     axis.xaxis.set_minor_locator(NullLocator())

@@ -12,16 +12,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.lines import Line2D
 from matplotlib.patches import Rectangle
 
-from workflow.scripts.figures import notes
+from workflow.scripts.figures import notes, panels
 from workflow.scripts.figures.columns import Table
-from workflow.scripts.figures.panels import (
-    HATCHED,
-    ends_labelled,
-    errors_panel,
-    lines,
-    log_axis,
-    remark,
-)
 from workflow.scripts.figures.sheet import by_dataset
 from workflow.scripts.figures.style import INK, mechanism_style
 from workflow.scripts.results.tables import QUARTILES
@@ -49,22 +41,19 @@ def rivals(errors, missing, *, titles, groups, delta, epsilon, ks):
     """A row for each dataset: error and share missed of the best mechanisms of each guarantee."""
     errors, missing = errors.at(epsilon=epsilon), missing.at(epsilon=epsilon)
     ks = errors["k"].tolist() or ks
-    chosen = {
-        shown: best(errors.at(metric=metric), groups)
-        for shown, metric in (("linf", "linf"), ("missed", "recall"))
-    }
-    heads = ["As a sequence", "As a set"]
-    sheet, panels = by_dataset(titles, chosen, heads=heads, right=0.85)
-    for axis, dataset, metric in panels:
+    of_sequences, of_sets = (best(errors.at(metric=m), groups) for m in ("linf", "recall"))
+    chosen = {"linf": of_sequences, "missed": of_sets}
+    heads = "As a sequence", "As a set"
+    sheet, grid = by_dataset(titles, chosen, heads=heads, right=0.85)
+    for axis, dataset, metric in grid:
         tables = errors.at(dataset=dataset), missing.at(dataset=dataset)
-        errors_panel(axis, *tables, chosen[metric], metric, ks)
-        ends_labelled(axis, chosen[metric], sheet.height)
+        panels.of_errors(axis, *tables, chosen[metric], metric, ks)
+        panels.ends_labelled(axis, chosen[metric], sheet.height)
     note = (
         f"{notes.of_samples(errors)} \u03b5 = {epsilon:g}. The {FEW['pure']} best pure and the "
         f"{FEW['approx']} best approximate mechanisms, over all panels of a column."
     )
-    shown = {name for labels in chosen.values() for name in labels}
-    return sheet.finish({}, note, notes.of_approximate(groups, shown, delta))
+    return sheet.finish({}, note, notes.of_approximate(groups, of_sequences | of_sets, delta))
 
 
 def best(errors, groups):
@@ -108,9 +97,8 @@ def _spread(number, most):
 
 def winner_maps(winners, *, titles, labels, ks, epsilons, limits):
     """A row for each dataset: who wins at each k and epsilon, in four groups."""
-    height = 0.13 * len(epsilons)
-    sheet, panels = by_dataset(titles, MAPS, None, height, heads=MAPS, left=0.42)
-    for axis, dataset, group in panels:
+    sheet, grid = by_dataset(titles, MAPS, 0.13 * len(epsilons), heads=MAPS, left=0.42)
+    for axis, dataset, group in grid:
         winners_map(axis, winners.at(dataset=dataset), group, labels, ks, epsilons, limits)
     seen = {letter for axis in sheet.axes for text in axis.texts for letter in text.get_text()}
     keys = [
@@ -141,7 +129,7 @@ def winners_map(axis, winners, group, labels, ks, epsilons, limits):
     axis.set_ylabel("\u03b5")
     winners = winners.at(**MAPS[group], k=ks)
     if not winners.size:
-        remark(axis, "\u2013")
+        panels.remark(axis, "\u2013")
         return
     colors = np.ones((len(epsilons), len(ks), 3))
     for epsilon, k, winner, tied, compared in winners.rows(
@@ -190,12 +178,11 @@ def key(labels):
 def epsilon_needed(errors, *, titles, groups, ks, epsilons, limits):
     """The smallest epsilon at which the median selection is perfect: as sequence, and as set."""
     labels, epsilons = groups["pure"] | groups["approx"], sorted(epsilons)
-    height = 0.115 * len(labels)
-    heads = ["Perfect sequence (median \u2113\u221e error 0)", "Perfect set (recall 1)"]
-    sheet, panels = by_dataset(titles, PERFECT, None, height, heads=heads, left=0.78)
+    heads = "Perfect sequence (median \u2113\u221e error 0)", "Perfect set (recall 1)"
+    sheet, grid = by_dataset(titles, PERFECT, 0.115 * len(labels), heads=heads, left=0.78)
     hatched = False
-    for axis, dataset, metric in panels:
-        rows = errors.at(dataset=dataset, metric=metric, mechanism=list(labels))
+    for axis, dataset, metric in grid:
+        rows = errors.at(dataset=dataset, metric=metric)
         hatched |= needed_panel(axis, rows, PERFECT[metric], ks, groups, epsilons)
     keys = [swatch(f"\u03b5 = {epsilon:g}", color) for epsilon, color in scale(epsilons).items()]
     keys.append(swatch(f"not at \u03b5 \u2264 {max(epsilons):g}", "#888888", "x", 4))
@@ -217,7 +204,7 @@ def needed_panel(axis, rows, perfect, ks, groups, epsilons):
     names = [name for name in labels if name in rows["mechanism"]][::-1]
     cell_axes(axis, ks, [labels[name] for name in names])
     if not names:
-        remark(axis, "no results")
+        panels.remark(axis, "no results")
         return False
     cells = rows.rows("mechanism", "k", "epsilon")
     medians = dict(zip(cells, rows["median"].tolist(), strict=True))
@@ -236,7 +223,7 @@ def needed_panel(axis, rows, perfect, ks, groups, epsilons):
     axis.pcolormesh(colors, **EDGES)
     if crosses:
         axis.scatter(*zip(*crosses, strict=True), s=5, marker="x", color="#999999", linewidths=0.5)
-    axis.add_collection(PatchCollection(unknown, **HATCHED | {"edgecolor": "#8A8A8A"}))
+    axis.add_collection(PatchCollection(unknown, **panels.HATCHED | {"edgecolor": "#8A8A8A"}))
     weaker = sum(name in groups["approx"] for name in names)
     if 0 < weaker < len(names):
         axis.axhline(weaker, color=INK, linewidth=0.9)
@@ -262,31 +249,29 @@ def against_contributions(errors, *, titles, groups, delta, epsilon, ks, bounded
     """
     errors = errors.at(epsilon=epsilon, metric="linf")
     labels = groups["pure"] | groups["approx"]
-    others = {
-        guarantee: {name: label for name, label in of_group.items() if name not in bounded}
-        for guarantee, of_group in groups.items()
-    }
-    level = best(errors, others)
+    level = best(errors.where(~np.isin(errors["mechanism"], list(bounded))), groups)
     shown = level | {name: labels[name] for name in bounded}
-    bounds = list(dict.fromkeys(c for pairs in bounded.values() for c, _ in pairs))
-    variants = {
-        variant: (name, bounds.index(c)) for name, pairs in bounded.items() for c, variant in pairs
+    bounds = list(dict.fromkeys(c for variants in bounded.values() for c, _ in variants))
+    place_of = {
+        variant: (name, bounds.index(c))
+        for name, variants in bounded.items()
+        for c, variant in variants
     }
     curves = [("dataset", "k", "mechanism", "place", *QUARTILES)]
     for *cell, name, low, median, high in errors.rows("dataset", "k", "mechanism", *QUARTILES):
-        if name in variants:
-            curves.append((*cell, *variants[name], low, median, high))
+        if name in place_of:
+            curves.append((*cell, *place_of[name], low, median, high))
         elif name in level:
             curves += [(*cell, name, place, *[median] * 3) for place in range(len(bounds))]
     curves = Table.of(curves)
-    sheet, panels = by_dataset(titles, ks, heads=[f"k = {k}" for k in ks], right=0.85)
-    for axis, dataset, k in panels:
+    sheet, grid = by_dataset(titles, ks, heads=[f"k = {k}" for k in ks], right=0.85)
+    for axis, dataset, k in grid:
         axis.set(xlabel="$c$", ylabel=METRICS["linf"].axis, xlim=(-0.35, len(bounds) - 0.65))
-        drawn = lines(axis, curves.at(dataset=dataset, k=k), shown, "place", 1)
+        drawn = panels.lines(axis, curves.at(dataset=dataset, k=k), shown, "place", 1)
         axis.set_xticks(range(len(bounds)), bounds)
         if len(drawn):
-            log_axis(axis.yaxis, drawn)
-            ends_labelled(axis, shown, sheet.height)
+            panels.log_axis(axis.yaxis, drawn)
+            panels.ends_labelled(axis, shown, sheet.height)
     note = (
         f"{notes.of_samples(errors)} \u03b5 = {epsilon:g}. A user contributes to at most c items. "
         "Level lines: the best of the mechanisms that make no use of c."

@@ -1,6 +1,6 @@
 """A figure as a sheet of panels in rows, with titles, headline and legend.
 
-All places are reckoned in inches, from the sizes of the fonts in style.py. Matplotlib's own
+All places are computed in inches, from the sizes of the fonts in style.py. Matplotlib's own
 layout measures every text of every panel three times, which takes longer than drawing them.
 """
 
@@ -11,7 +11,6 @@ import textwrap
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
-from matplotlib.transforms import Bbox
 
 from workflow.scripts.figures.style import DPI, INK, WIDTH
 
@@ -69,9 +68,9 @@ class Sheet:
             legend, inches = self._legend(handles, note, self.width)
         top = self._arrange(0 if beside else inches)
         if beside:
-            place = Bbox.from_extents(1 - free / self.width, 0, 1, top)
+            share = free / self.width
             legend.set(loc="center")
-            legend.set_bbox_to_anchor(place, self.figure.transFigure)
+            legend.set_bbox_to_anchor((1 - share, 0, share, top), self.figure.transFigure)
         return self.figure
 
     def _arrange(self, legend=0):
@@ -128,7 +127,7 @@ class Sheet:
             columns = min(columns - 1, math.ceil(len(handles) / rows))
 
 
-def by_dataset(titles, columns, across=None, height=1.2, **further):
+def by_dataset(titles, columns, height=1.2, across=None, **further):
     """A sheet with a row for each dataset, and (axis, dataset, column) of all its panels."""
     panels = list(itertools.product(titles, columns))
     sheet = Sheet([titles[name] for name, _ in panels], across or len(columns), height, **further)

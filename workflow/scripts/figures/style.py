@@ -43,31 +43,24 @@ RC = {
     "axes.edgecolor": "#666666",
     "axes.grid": True,
     "axes.labelpad": 2.0,
-    "axes.labelsize": 7.5,
     "axes.linewidth": 0.6,
     "axes.titlelocation": "left",
     "axes.titlepad": 3.5,
     "axes.titlesize": 8.0,
-    "axes.titley": 1.0,  # else it is looked for, panel by panel
+    "axes.titley": 1.0,  # otherwise Matplotlib looks for it, panel by panel
     "axes.titleweight": "bold",
-    "figure.titlesize": 9.0,
     "figure.titleweight": "bold",
-    "font.family": "DejaVu Sans",
     "font.size": 7.5,
     "grid.color": "#E4E4E4",
     "grid.linewidth": 0.5,
     "legend.columnspacing": 1.6,
-    "legend.fontsize": 7.5,
     "legend.frameon": False,
     "legend.handlelength": 3.2,
     "legend.title_fontsize": 7.0,
-    "lines.dash_capstyle": "butt",
     "lines.linewidth": 1.3,
     "lines.markersize": 3.6,
-    "mathtext.fontset": "dejavusans",
-    "pdf.compression": 6,
     "pdf.fonttype": 42,
-    "ps.fonttype": 42,  # the PDF, too, looks at it: one piece of each font instead of several
+    "ps.fonttype": 42,  # obeyed by PDFs, too: one subset of each font instead of several
 }
 TICKS = {"labelsize": 6.8, "major.pad": 2.0, "major.size": 2.5, "major.width": 0.6}
 TICKS |= {"minor.size": 1.5, "minor.width": 0.4}
@@ -136,9 +129,7 @@ def save_page(name, caption, png, file):
     Snakemake centres a bare picture, so that the top of a tall one cannot be reached; a page can be
     scrolled.
     """
-    data = base64.b64encode(Path(png).read_bytes()).decode()
-    picture = (
-        f'<img style="max-width: 100%" src="data:image/png;base64,{data}" alt="{escape(name)}">'
-    )
+    source = f"data:image/png;base64,{base64.b64encode(Path(png).read_bytes()).decode()}"
+    picture = f'<img style="max-width: 100%" src="{source}" alt="{escape(name)}">'
     with written(file) as stream:
         stream.write(page(name, picture, paragraph(caption)))

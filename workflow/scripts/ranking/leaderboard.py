@@ -7,10 +7,9 @@ output: `sequence`, for mechanisms that return an order; `set`, for all, since a
     too. Errors that depend on the order exist in the first group only. Mechanisms that may return
     fewer than k items are ranked apart, as `partial sequence` and `partial set`.
 
-Errors are compared by the median over trials, recall by the number of items missed, k (1 - recall),
-so that less is better everywhere. A mechanism is ranked among those that were run in the same cell,
-and its means are over the cells in which it was run. WORDS of pages.py says what a win, a tie,
-regret and an interval are.
+Recall is compared by the number of items missed, k (1 - recall), so that less is better everywhere.
+A mechanism's means are over the cells in which it was run. WORDS of pages.py says what a win, a
+tie, regret and an interval are.
 """
 
 import itertools
@@ -25,9 +24,8 @@ from workflow.scripts.results.tables import CELL, write_table
 from workflow.scripts.trials.cells import generator
 
 EVERY_METRIC = ("linf", "l1", "k_relative", "recall")
-OF_SETS = ("k_relative", "recall")
-METRICS = {"sequence": EVERY_METRIC, "set": OF_SETS}
-METRICS |= {f"partial {output}": metrics for output, metrics in METRICS.items()}
+METRICS_OF = {"sequence": EVERY_METRIC, "set": ("k_relative", "recall")}
+METRICS_OF |= {f"partial {output}": metrics for output, metrics in METRICS_OF.items()}
 ALL = "(all)"  # the group of all datasets together; no dataset can be called that
 GROUP = ["dataset", "guarantee", "output", "metric"]
 LEVEL = 0.05  # of the rank tests of a cell, all together
@@ -50,14 +48,14 @@ def read_trials(path):
 
 def groups(mechanisms):
     """Yield ((guarantee, output, metric), names of the mechanisms that are compared)."""
-    for output, guarantee in itertools.product(METRICS, ("pure", "approx", "either")):
+    for output, guarantee in itertools.product(METRICS_OF, ("pure", "approx", "either")):
         names = [
             name
             for name, about in mechanisms.items()
             if guarantee in (about["guarantee"], "either")
             and output in (about["output"], about["output"].replace("sequence", "set"))
         ]
-        for metric in METRICS[output]:
+        for metric in METRICS_OF[output]:
             yield (guarantee, output, metric), names
 
 
@@ -120,20 +118,20 @@ def leaderboard(trials, won, mechanisms, seed):
     medians = resampled_medians(cells, names, seed)
     of_dataset = np.array([dataset for dataset, _, _ in cells])
     datasets = list(dict.fromkeys(of_dataset.tolist()))
-    outcomes = {}  # (dataset, *group): (winner, tied_with) of each cell
+    sure, ties = Counter(), Counter()  # of each (dataset, *group, mechanism)
     columns = [*GROUP, "winner", "tied_with"]
     for dataset, *group, winner, tied in won[columns].itertuples(index=False):
-        for name in (ALL, dataset):
-            outcomes.setdefault((name, *group), []).append((winner, tied.split()))
+        for name, place in itertools.product([winner, *tied.split()], (ALL, dataset)):
+            (ties if tied else sure)[place, *group, name] += 1
     for dataset in [ALL, *datasets] if len(datasets) > 1 else datasets:
         there = medians[:, np.isin(of_dataset, datasets if dataset == ALL else dataset)]
         for group, compared in groups(mechanisms):
             chosen = [names.index(name) for name in compared]
             table = there[:, :, chosen, EVERY_METRIC.index(group[-1])]
             table = table[:, (~np.isnan(table[0])).sum(axis=1) > 1]
-            ranking = _ranking(table, compared, outcomes.get((dataset, *group), ()))
-            for row in sorted(ranking, key=lambda row: row[2]):
-                yield dataset, *group, *row
+            for name, *row in sorted(_ranking(table, compared), key=lambda row: row[2]):
+                cell = dataset, *group, name
+                yield *cell, *row, sure[cell], ties[cell]
 
 
 def resampled_medians(cells, names, seed):
@@ -155,8 +153,8 @@ def resampled_medians(cells, names, seed):
     return medians
 
 
-def _ranking(medians, names, outcomes):
-    """Yield what LEADERBOARD has of each mechanism of a group, from its name on."""
+def _ranking(medians, names):
+    """Yield what LEADERBOARD has of each mechanism of a group, from its name to its regret."""
     if not medians.shape[1]:
         return
     # Equal medians share the mean rank.
@@ -164,8 +162,6 @@ def _ranking(medians, names, outcomes):
     rank = rank.to_numpy().reshape(medians.shape)
     least = np.nanmin(medians, axis=2, keepdims=True)
     regret = np.log((medians + 1) / (least + 1))
-    sure = Counter(winner for winner, tied in outcomes if not tied)
-    ties = Counter(name for winner, tied in outcomes if tied for name in (winner, *tied))
     for j, name in enumerate(names):
         run = ~np.isnan(medians[0, :, j])
         if run.any():
@@ -175,8 +171,6 @@ def _ranking(medians, names, outcomes):
                 *_with_interval(rank[:, run, j].mean(axis=1)),
                 *_with_interval((medians == least)[:, run, j].sum(axis=1)),
                 *_with_interval(np.exp(regret[:, run, j].mean(axis=1))),
-                sure[name],
-                ties[name],
             )
 
 

@@ -7,7 +7,7 @@ from operator import itemgetter
 from workflow.scripts.common import intact, written
 from workflow.scripts.ranking.leaderboard import ALL, EVERY_METRIC
 from workflow.scripts.results.page import Column, heading, page, paragraph, table
-from workflow.scripts.trials import metrics
+from workflow.scripts.trials.metrics import METRICS
 
 GUARANTEES = {"pure": "ε-DP", "approx": "(ε, δ)-DP", "either": "both, ranked together"}
 OUTPUTS = {
@@ -20,11 +20,11 @@ OUTPUTS = {
 SUMMARY = {output: "recall" if output.endswith("set") else "linf" for output in OUTPUTS}
 
 RANKING = {
-    "title": Column("dataset"),
-    "guarantees": Column("guarantee"),
-    "outputs": Column("output"),
-    "error": Column("compared by"),
-    "label": Column("mechanism"),
+    "dataset in words": Column("dataset"),
+    "guarantee in words": Column("guarantee"),
+    "output in words": Column("output"),
+    "metric in words": Column("compared by"),
+    "mechanism in words": Column("mechanism"),
     "mean_rank": Column("mean rank", "number"),
     "regret": Column("regret", "number"),
     "wins": Column("wins", "number"),
@@ -34,12 +34,12 @@ RANKING = {
 }
 WORDS = (
     "A cell is a dataset, an epsilon and a k. A mechanism wins a cell if no other has a smaller "
-    "median error; equal medians win together. A win is sure if a rank test tells the winner from"
-    " every other mechanism; if not, the cell is a tie of all those not told apart. Regret: how"
-    " many times larger the error is than the smallest of the group (medians + 1, geometric mean "
+    "median error; equal medians win together. A win is sure if a rank test tells the winner from "
+    "every other mechanism; if not, the cell is a tie of all those not told apart. Regret: how "
+    "many times larger the error is than the smallest of the group (medians + 1, geometric mean "
     "over cells). In brackets, the interval that holds 95 % of the values when the trials are "
-    "drawn again with replacement; that adds noise, so a value may lie outside. Sets are compared"
-    " by the items that they miss, and a sequence is a set, too. Mechanisms that "
+    "drawn again with replacement; that adds noise, so a value may lie outside. Sets are compared "
+    "by the items that they miss, and a sequence is a set, too. Mechanisms that "
     "guarantee ε-DP and those that guarantee (ε, δ)-DP are in one ranking only where it says so."
 )
 
@@ -54,36 +54,27 @@ def write_page(path, leaderboard, titles, labels):
 
 def leaderboard_page(rows, titles, labels):
     """titles: {dataset: title}; labels: {mechanism: label}."""
-    titles = {ALL: "all datasets together", **titles}
+    filters = {
+        "dataset": {ALL: "all datasets together", **titles},
+        "guarantee": GUARANTEES,
+        "output": OUTPUTS,
+        "metric": {name: METRICS[name].title for name in EVERY_METRIC},
+    }
+    words = filters | {"mechanism": labels}
     shown = [
         row
-        | with_intervals(row)
+        | {f"{key} in words": of_key[row[key]] for key, of_key in words.items()}
         | {name: int(row[name]) for name in ("sure_wins", "ties", "cells")}
-        | {
-            "title": titles[row["dataset"]],
-            "guarantees": GUARANTEES[row["guarantee"]],
-            "outputs": OUTPUTS[row["output"]],
-            "error": metrics.METRICS[row["metric"]].title,
-            "label": labels[row["mechanism"]],
-        }
+        | with_intervals(row)
         for row in rows
     ]
     whole = rows[0]["dataset"] if rows else ""  # all together, if there are several
-    filters = {
-        "dataset": titles,
-        "guarantee": GUARANTEES,
-        "output": OUTPUTS,
-        "metric": {name: metrics.METRICS[name].title for name in EVERY_METRIC},
-    }
+    of_best = {key: RANKING[key] for key in RANKING if key not in ("dataset in words", "cells")}
     return page(
         "Which mechanism is best?",
         paragraph(WORDS),
-        heading(f"The best two: {titles.get(whole, '')}"),
-        table(
-            _best(shown, whole),
-            {key: RANKING[key] for key in RANKING if key not in ("title", "cells")},
-            name="best",
-        ),
+        heading(f"The best two: {filters['dataset'].get(whole, '')}"),
+        table(_best(shown, whole), of_best, name="best"),
         heading("Every mechanism"),
         table(shown, RANKING, filters, "ranking", chosen={"dataset": whole}),
     )
