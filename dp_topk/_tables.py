@@ -91,25 +91,20 @@ def unpacked(file: File) -> Iterator[io.BufferedReader]:
     """The content of a file, as its first bytes say what it is."""
     try:
         with contextlib.ExitStack() as stack:
-            raw: Any = stack.enter_context(file.open())
-            if not isinstance(raw, io.BufferedReader):
-                raw = io.BufferedReader(raw, BLOCK)
-                stack.callback(raw.detach)
-            start = raw.peek(16)
-            for begins, opened in UNPACKERS.items():
-                if re.match(begins, start):
-                    content: Any = stack.enter_context(opened(raw, file.name))
-                    raw = io.BufferedReader(content, BLOCK)
-                    stack.callback(raw.detach)
-                    break
-            yield raw
+            raw = stack.enter_context(file.open())
+            content = stack.enter_context(io.BufferedReader(raw, BLOCK))
+            start = content.peek(16)
+            opened = next((how for begins, how in UNPACKERS.items() if begins.match(start)), None)
+            if opened:
+                raw = stack.enter_context(opened(content, file.name))
+                content = stack.enter_context(io.BufferedReader(raw, BLOCK))
+            yield content
     except Exception as error:
-        damage = isinstance(error, (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile))
-        damage |= isinstance(error, OSError) and error.errno is None  # of bz2
-        damage |= type(error).__name__ == "ZstdError"  # of whichever module it is
-        if not damage:
-            raise
-        raise CountingError(f"{file.name} is cut short or damaged ({error})") from None
+        known = isinstance(error, (EOFError, zlib.error, lzma.LZMAError))
+        known |= isinstance(error, OSError) and error.errno is None  # of gzip and bz2
+        if known or type(error).__name__ == "ZstdError":  # of whichever module it is
+            raise CountingError(f"{file.name} is cut short or damaged ({error})") from None
+        raise
 
 
 def _zstd(raw: IO[bytes], name: str) -> Any:
@@ -160,12 +155,12 @@ def open_member(
 
 
 # How compressed files begin, and what opens them.
-UNPACKERS: dict[bytes, Callable[[Any, str], Any]] = {
-    ZIP.pattern: lambda raw, name: open_member(raw, None, name=name),
-    rb"\x1f\x8b\x08": lambda raw, name: gzip.GzipFile(fileobj=raw),
-    rb"BZh[1-9]1AY&SY": lambda raw, name: bz2.BZ2File(raw),
-    rb"\xfd7zXZ\0": lambda raw, name: lzma.LZMAFile(raw),  # noqa: SIM115
-    rb"\x28\xb5\x2f\xfd": _zstd,
+UNPACKERS: dict[re.Pattern[bytes], Callable[[Any, str], Any]] = {
+    ZIP: lambda raw, name: open_member(raw, None, name=name),
+    re.compile(rb"\x1f\x8b\x08"): lambda raw, name: gzip.GzipFile(fileobj=raw),
+    re.compile(rb"BZh[1-9]1AY&SY"): lambda raw, name: bz2.BZ2File(raw),
+    re.compile(rb"\xfd7zXZ\0"): lambda raw, name: lzma.LZMAFile(raw),  # noqa: SIM115
+    re.compile(rb"\x28\xb5\x2f\xfd"): _zstd,
 }
 
 
@@ -185,9 +180,9 @@ class Text:
 
     def __init__(self, file: File, needed: list[str], text: str, form: Form) -> None:
         self.name, self.files, self._form = file.name, [file], form
-        bom = text.startswith("\ufeff")
         self.delimiter = form.delimiter or _delimiter(text, file.name, needed, form)
-        start = io.StringIO(text[bom:], newline="")
+        start = io.StringIO(text, newline="")
+        start.seek(1 if text.startswith("\ufeff") else 0)
         reader = csv.reader(start, strict=True, delimiter=self.delimiter)
         try:
             self._columns: list[str] = form.names or next(reader, [])
@@ -196,9 +191,8 @@ class Text:
         if not self._columns:
             raise CountingError(f"{file.name} is empty or begins with an empty line")
         self._lines = reader.line_num  # of the header
-        start.seek(0)
-        header = text[:bom] + "".join(itertools.islice(start, self._lines))
-        self._skipped = len(header.encode("utf-8", "surrogateescape"))
+        self._skipped = len(text[: start.tell()].encode("utf-8", "surrogateescape"))
+        self.place = f"c{len(self._columns)}"  # of a row, if it is placed
         self._places = [position(column, self._columns, file.name) for column in needed]
         self._absorbing = position(form.absorb, self._columns, self.name) if form.absorb else None
         fields = itertools.chain(*_first_rows(text, self.delimiter))
@@ -208,15 +202,14 @@ class Text:
 
     def reader(self, path: str, placed: bool) -> tuple[str, list[str]]:
         """How DuckDB reads `blocks` (if placed, `rewritten`), and the SQL of the values."""
-        width = len(self._places) + 1 if placed else len(self._columns)
         value = "REPLACE(c{}, CHR(0), CHR(10))" if placed or self._breaks else "c{}"
-        types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(width))
-        delimiter = "," if placed else self.delimiter
-        return (
+        types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(self._columns) + placed))
+        relation = (
             f"read_csv('{path}', columns={{{types}}}, auto_detect=false, header=false, "
-            f"delim={literal(delimiter)}, quote='\"', escape='\"', new_line='\\n', "
+            f"delim={literal(self.delimiter)}, quote='\"', escape='\"', new_line='\\n', "
             f"strict_mode=true, max_line_size={LONGEST_LINE}, buffer_size={4 * LONGEST_LINE})"
-        ), [value.format(at) for at in (range(width) if placed else self._places)]
+        )
+        return relation, [value.format(at) for at in self._places]
 
     def blocks(self) -> Iterator[bytes]:
         """The rows as they are; Doubt where DuckDB might not read them as Python does."""
@@ -230,53 +223,52 @@ class Text:
                     yield rows.decode("latin-1").encode() if bytewise else rows
 
     def rewritten(self) -> Iterator[bytes]:
-        """The place of each row and the columns that are read, everything in quotes."""
+        """The same columns and, as the last, the place of each row, everything in quotes."""
         rows = itertools.chain.from_iterable(map(self._rows, self.files))
+        quoted: dict[str, Any] = {"quoting": csv.QUOTE_ALL, "lineterminator": "\n"}
         while some := [*itertools.islice(rows, 256)]:
             text = io.StringIO()
-            csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(some)
+            csv.writer(text, delimiter=self.delimiter, **quoted).writerows(some)
             yield text.getvalue().encode()
 
     def _rows(self, file: File) -> Iterator[list[str]]:
-        """The place where each row ends, and what `_values` gives."""
-        encoding = ("latin-1", "strict") if self._form.latin else ("utf-8", "surrogateescape")
+        """What `_values` gives, and the place where each row ends."""
         name, line, empty = printable(file.name), "", ""
 
         def lines() -> Iterator[str]:
             nonlocal line  # the last one that was read
             for line in text:
                 if "\0" in line:
-                    number = self._lines + reader.line_num + 1
-                    raise CountingError(f"{name}, line {number}: it contains a NUL; remove it")
+                    raise CountingError(f"{place(1)}: it contains a NUL; remove it")
                 yield line
 
-        with unpacked(file) as content, contextlib.ExitStack() as stack:
+        def place(after: int = 0) -> str:
+            return f"{name}, line {self._lines + reader.line_num + after}"
+
+        with unpacked(file) as content:
             content.read(self._skipped)
-            text = io.TextIOWrapper(content, *encoding, newline="")
-            stack.callback(text.detach)
+            encoding = "latin-1" if self._form.latin else "utf-8"
+            text = io.TextIOWrapper(content, encoding, "surrogateescape", newline="")
             reader = csv.reader(lines(), strict=True, delimiter=self.delimiter)
-            while True:
-                begins, fault = self._lines + reader.line_num + 1, None
+            row: list[str] | None = []
+            while row is not None:
+                before = reader.line_num
                 try:
                     row = next(reader, None)
                 except csv.Error as error:
-                    row, fault = self._loosely_quoted(line), error
-                ends = self._lines + reader.line_num
-                place = f"{name}, line {ends}"
-                # A row of several lines may have swallowed others.
-                if fault and (ends > begins or not row):
-                    since = f" from line {begins} on" if ends > begins else ""
-                    raise CountingError(
-                        f"{place}: not a CSV ({fault}); do the quotes match{since}?"
-                    )
-                if row is None:
-                    return
+                    alone = reader.line_num == before + 1  # others may have swallowed rows
+                    row = self._loosely_quoted(line) if alone else None
+                    if not row:
+                        since = "" if alone else f" from line {self._lines + before + 1} on"
+                        raise CountingError(
+                            f"{place()}: not a CSV ({error}); do the quotes match{since}?"
+                        ) from None
                 if not row:
-                    empty = empty or place
+                    empty = empty or place()
                 elif empty:
                     raise CountingError(f"{empty}: empty line between rows")
                 else:
-                    yield [place, *self._values(row, place)]
+                    yield [*self._values(row, place()), place()]
 
     def _loosely_quoted(self, line: str) -> list[str] | None:
         """The fields of a line such as `"Ha" he said,1`, whose quotes do not enclose a field."""
@@ -287,7 +279,7 @@ class Text:
         return None
 
     def _values(self, row: list[str], place: str) -> list[str]:
-        """The columns that are read, with NUL for line breaks."""
+        """A row with NUL for line breaks, and nothing in columns that are not read."""
         at, surplus = self._absorbing, len(row) - len(self._columns)
         if surplus > 0 and at is not None:
             row[at : at + surplus + 1] = [self.delimiter.join(row[at : at + surplus + 1])]
@@ -298,7 +290,9 @@ class Text:
                 f"value that contains a {delimiter} or a line break needs quotes)",
                 f", or, for a {delimiter} too many, name the column it belongs to as `absorb`",
             )
-        values = [row[at].replace("\n", "\0") for at in self._places]
+        values = [""] * len(self._columns)
+        for at in self._places:
+            values[at] = row[at].replace("\n", "\0")
         try:
             "".join(values).encode()
         except UnicodeEncodeError:
@@ -350,9 +344,15 @@ def printable(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def start_of_text(content: io.BufferedReader, name: str) -> str:
-    """The first characters of a text file; anything else is refused."""
+def kind_and_start(
+    content: io.BufferedReader, name: str, needed: list[str], form: Form
+) -> tuple[str, str]:
+    """What a file is, "text", "parquet" or a format of JSON, and the characters it begins with."""
     start = content.peek(BLOCK)[:BLOCK]  # a first JSON object may be long
+    if start[8:12] == b"DUCK":
+        raise CountingError(f"{name} is a DuckDB database; name its table, too")
+    if start.startswith(b"PAR1"):
+        return "parquet", ""
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise CountingError(f"{name} is UTF-16: save it as UTF-8")
     text = start.decode("utf-8", "surrogateescape")
@@ -361,7 +361,16 @@ def start_of_text(content: io.BufferedReader, name: str) -> str:
     many = foreign and len(CONTROL.findall(text)) > 3 + len(text) / 100
     if many or CONTROL.search(re.split("[\r\n]", text, maxsplit=1)[0]):
         raise CountingError(f"{name} is not a text file; save the table as CSV (UTF-8) or Parquet")
-    return text
+    if form.names or not JSON.match(text):
+        return "text", text
+    begin = text.index("{")
+    try:
+        first = json.JSONDecoder().raw_decode(text, begin)[0]
+    except (ValueError, RecursionError):
+        raise CountingError(f"{name} begins like JSON, but is not JSON") from None
+    for column in needed:
+        position(column, [*first], name, "object")
+    return ("array" if "[" in text[:begin] else "newline_delimited"), text
 
 
 def _delimiter(start: str, name: str, needed: list[str], form: Form) -> str:
@@ -451,17 +460,10 @@ class Typed(NamedTuple):
     columns: list[str]
     row: str = "row"
 
-
-def json_format(start: str, name: str, needed: list[str]) -> str:
-    """Whether JSON that begins like this is an "array" or "newline_delimited"."""
-    begin = start.index("{")
-    try:
-        first = json.JSONDecoder().raw_decode(start, begin)[0]
-    except (ValueError, RecursionError):
-        raise CountingError(f"{name} begins like JSON, but is not JSON") from None
-    for column in needed:
-        position(column, [*first], name, "object")
-    return "array" if "[" in start[:begin] else "newline_delimited"
+    @property
+    def place(self) -> str:
+        """The SQL of the place of a row."""
+        return literal(printable(f"{self.name}, {self.row} ")) + " || ROW_NUMBER() OVER ()"
 
 
 def json_table(name: str, paths: Iterable[str], form: str, needed: list[str]) -> Typed:

@@ -25,6 +25,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -32,20 +33,17 @@ from numpy.typing import NDArray
 
 from dp_topk._tables import (
     BLOCK,
-    JSON,
     CountingError,
     Doubt,
     File,
     Form,
     Text,
     Typed,
-    json_format,
     json_table,
+    kind_and_start,
     listed,
-    literal,
     position,
     printable,
-    start_of_text,
     unpacked,
 )
 from dp_topk.mechanisms import LARGEST_COUNT
@@ -255,7 +253,7 @@ class Rows:
         self._duckdb, self._memory = _duckdb(), _memory_mb(self.memory_mb)
         self._database, self._in_memory = ":memory:", None
         self._allowed: list[str] = []  # files that DuckDB reads itself
-        self._opened: dict[str, Any] = {}
+        self._opened: dict[str, io.FileIO] = {}
         self._bytes = 0  # of all files
         with contextlib.ExitStack() as self._stack:
             self._folder = self._stack.enter_context(_spill_folder())
@@ -275,75 +273,63 @@ class Rows:
     def _asked(self, tables: list[Text | Typed], statement: str, placed: bool) -> dict[str, Any]:
         """The answer from the tables; Doubt where it needs the places of rows."""
         self._opened, self._passed = {}, 0  # files and rows of this attempt
-        self._errors: list[BaseException] = []
-        pipes = []
+        reads, pipes, fills, wrong = [], [], [], None
+        found: dict[str, Any] = {}
         with contextlib.ExitStack() as stack:
-            reads = []
+            pool = stack.enter_context(ThreadPoolExecutor(len(tables)))
             for table in tables:
                 if isinstance(table, Text):
+                    reader, writer = os.pipe()
+                    stack.callback(os.close, reader)
+                    pipes.append(f"/dev/fd/{reader}")
                     blocks = table.rewritten() if placed else table.blocks()
-                    pipes.append(self._piped(blocks, stack))
+                    fills.append(pool.submit(self._fill, writer, blocks))
                     relation, values = table.reader(pipes[-1], placed)
                 else:
-                    place = literal(printable(f"{table.name}, {table.row} "))
-                    numbered = [f"{place} || ROW_NUMBER() OVER ()"] if placed else []
-                    relation, values = table.relation, numbered + table.columns
-                names = [*(["place"] if placed else []), *self.columns]
-                named = (f'{value} AS "{name}"' for value, name in zip(values, names, strict=True))
+                    relation, values = table.relation, table.columns
+                columns = {"place": table.place if placed else "''"}
+                columns |= dict(zip(self.columns, values, strict=True))
+                named = (f'{value} AS "{name}"' for name, value in columns.items())
                 reads.append(f"SELECT {', '.join(named)} FROM {relation}")
             raw = " UNION ALL ".join(reads)
             con = stack.enter_context(self._connected(*pipes))
             if self.among is not None:
                 con.execute("CREATE TEMP TABLE among AS SELECT UNNEST(?)", [self.among])
-            sql = f"WITH rows AS ({self._rows(raw, con.sql(raw).types, placed)})\n{statement}"
             where = [*self.where.values()]
             if self._bytewise:
                 where = [value.encode().decode("latin-1") for value in where]
             if self.progress and sys.stderr.isatty():
                 known = all(table.row == "row" for table in tables)
                 total = con.sql(f"SELECT COUNT(*) FROM ({raw})").fetchone()[0] if known else 0
-                stack.enter_context(self._shown(con, bool(pipes), total))
-            found, problem = {}, []
+                stack.enter_context(self._shown(con, total))
             try:
+                sql = f"WITH rows AS ({self._rows(raw, con.sql(raw).types)})\n{statement}"
                 found = con.execute(sql, where).fetchnumpy()
             except RuntimeError:  # which is how DuckDB tells of Ctrl-C
                 raise KeyboardInterrupt from None
             except self._duckdb.Error as error:
-                problem = [self._translated(error, tables, placed)]
-        for wrong in self._errors + problem:
+                wrong = self._translated(error, tables, placed)
+        for fill in fills:
+            fill.result()  # or the reason why rows and answer ended early
+        if wrong:
             raise wrong
         return found
 
-    def _piped(self, blocks: Iterator[bytes], stack: contextlib.ExitStack) -> str:
-        """The path of a pipe, which a thread fills; where that fails, rows and answer end early."""
-        reader, writer = os.pipe()
+    def _fill(self, writer: int, blocks: Iterator[bytes]) -> None:
+        """Fill a pipe until DuckDB has read enough."""
+        with contextlib.suppress(BrokenPipeError), open(writer, "wb") as pipe:
+            for block in blocks:
+                self._passed += block.count(b"\n")
+                pipe.write(block)
 
-        def fill() -> None:
-            try:
-                with open(writer, "wb") as pipe:
-                    for block in blocks:
-                        self._passed += block.count(b"\n")
-                        pipe.write(block)
-            except BrokenPipeError:
-                pass  # DuckDB has read enough, and says why
-            except BaseException as error:
-                self._errors.append(error)
-
-        thread = threading.Thread(target=fill, daemon=True)
-        thread.start()
-        stack.callback(thread.join)
-        stack.callback(os.close, reader)
-        return f"/dev/fd/{reader}"
-
-    def _rows(self, raw: str, types: list[Any], placed: bool) -> str:
+    def _rows(self, raw: str, types: list[Any]) -> str:
         """The SELECT that makes `rows` of what was read; the values in `where` are parameters."""
         if self.skip:
             raw = f"SELECT * FROM ({raw}) AS whole OFFSET {self.skip}"
-        read = ["place"] if placed else []
-        kinds = [kind for _, kind in self.columns.values()]
-        for name, kind, type_ in zip(self.columns, kinds, types[len(read) :], strict=True):
+        read = ["place"]
+        for (name, (_, kind)), type_ in zip(self.columns.items(), types[1:], strict=True):
             if name not in self.where:
-                read.append(f'{_checked(name, kind, str(type_), placed)} AS "{name}"')
+                read.append(f'{_checked(name, kind, str(type_))} AS "{name}"')
         tests = [f"COALESCE(CAST(\"{name}\" AS VARCHAR), '') = ?" for name in self.where]
         sql = f"SELECT {', '.join(read)} FROM ({raw}) AS raw WHERE {' AND '.join(['true', *tests])}"
         if self.among is not None:
@@ -420,7 +406,7 @@ class Rows:
             yield con
 
     @contextlib.contextmanager
-    def _shown(self, con: Any, piped: bool, total: int) -> Iterator[None]:
+    def _shown(self, con: Any, total: int) -> Iterator[None]:
         """Show on the terminal how many rows were read, and how long the others may take.
 
         total: how many rows there are, where no pipe counts them.
@@ -429,29 +415,31 @@ class Rows:
 
         def show() -> None:
             while not done.wait(0.5):
-                share = max(0.0, con.query_progress() / 100)
-                if piped:  # compressed files count as they are on disk
-                    files = [*self._opened.items()]
-                    read = (
-                        os.path.getsize(path) if file.closed else file.tell()
-                        for path, file in files
-                    )
-                    share = sum(read) / (self._bytes or 1)
-                rows = self._passed if piped else round(share * total)
+                share = self._share() if self._opened else max(0.0, con.query_progress() / 100)
+                rows = self._passed or round(share * total)
                 text = f"{rows:,} rows, " if rows else ""
                 if share > 0:
                     left = (time.monotonic() - began) * (1 - share) / share
                     text += f"{share:.0%}, {left:.0f} s left"
                 print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
-
-        thread = threading.Thread(target=show, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join()
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(show)
+            try:
+                yield
+            finally:
+                done.set()
+
+    def _share(self) -> float:
+        """How much of the files was read; compressed ones count as they are on disk."""
+        read = 0
+        for path, file in [*self._opened.items()]:
+            try:
+                read += file.tell()
+            except ValueError:  # it is closed
+                read += os.path.getsize(path)
+        return read / (self._bytes or 1)
 
     # ------------------------------------------------------------ sources
 
@@ -469,18 +457,11 @@ class Rows:
         others: dict[str, list[tuple[str, str]]] = {}  # by kind: names, and paths for DuckDB
         for file in self._files(source):
             with unpacked(file) as content:
-                start = content.peek(12)
-                if start[8:12] == b"DUCK":
-                    raise CountingError(f"{file.name} is a DuckDB database; name its table, too")
-                kind = "parquet" if start.startswith(b"PAR1") else None
-                if kind is None:
-                    text = start_of_text(content, file.name)
-                    if JSON.match(text) and not self.form.names:
-                        kind = json_format(text, file.name, needed)
-                if kind is not None:
+                kind, start = kind_and_start(content, file.name, needed, self.form)
+                if kind != "text":
                     others.setdefault(kind, []).append((file.name, self._given(content)))
                     continue
-            table = Text(file, needed, text, self.form)
+            table = Text(file, needed, start, self.form)
             first = texts.setdefault(table.shape, table)
             if first is not table:
                 first.files.append(file)
@@ -548,16 +529,15 @@ class Rows:
         self._bytes += os.path.getsize(path)
         return File(name, functools.partial(self._open, path))
 
-    def _open(self, path: str) -> Any:
-        self._opened[path] = opened = open(path, "rb", BLOCK)  # noqa: SIM115
+    def _open(self, path: str) -> io.FileIO:
+        self._opened[path] = opened = io.FileIO(path)
         return opened
 
 
-def _checked(name: str, kind: str, type_: str, placed: bool) -> str:
+def _checked(name: str, kind: str, type_: str) -> str:
     """The SQL of a value, which fails where the value is not right."""
     column, text = f'"{name}"', f"COALESCE(CAST(\"{name}\" AS VARCHAR), '')"
-    place = "place" if placed else "''"
-    error = f"error('fault' || CONCAT_WS(CHR(31), '', '{kind}', '{name}', {place}, {text}))"
+    error = f"error('fault' || CONCAT_WS(CHR(31), '', '{kind}', '{name}', place, {text}))"
     if kind == "text":
         return text
     if kind == "count":
