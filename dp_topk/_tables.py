@@ -72,15 +72,14 @@ class Form(NamedTuple):
 
     names: the columns of a file without a header line.
     absorb: the column that takes the surplus of a row with too many fields.
-    loose: quotes may stand inside a field that begins with one, if it ends on the same line.
-    latin: bytes are characters, whatever their encoding; they can be compared, but not shown.
+    lenient: quotes may stand inside a field that begins with one, if it ends on the same line, and
+    bytes are characters, whatever their encoding; they can be compared, but not shown.
     """
 
     delimiter: str | None = None
     names: list[str] | None = None
     absorb: str | None = None
-    loose: bool = False
-    latin: bool = False
+    lenient: bool = False
 
 
 # ---------------------------------------------------------------- compressed files
@@ -180,7 +179,11 @@ class Text:
 
     def __init__(self, file: File, needed: list[str], text: str, form: Form) -> None:
         self.name, self.files, self._form = file.name, [file], form
-        self.delimiter = form.delimiter or _delimiter(text, file.name, needed, form)
+        delimiters = [form.delimiter] if form.delimiter else DELIMITERS
+        rows = {delimiter: _first_rows(text, delimiter) for delimiter in delimiters}
+        self.delimiter = _delimiter(rows, file.name, needed, form)
+        # Line breaks inside quotes are likely to come again.
+        self._breaks = any("\n" in field for row in rows[self.delimiter] for field in row)
         start = io.StringIO(text, newline="")
         start.seek(1 if text.startswith("\ufeff") else 0)
         reader = csv.reader(start, strict=True, delimiter=self.delimiter)
@@ -195,8 +198,6 @@ class Text:
         self.place = f"c{len(self._columns)}"  # of a row, if it is placed
         self._places = [position(column, self._columns, file.name) for column in needed]
         self._absorbing = position(form.absorb, self._columns, self.name) if form.absorb else None
-        fields = itertools.chain(*_first_rows(text, self.delimiter))
-        self._breaks = any("\n" in field for field in fields)  # likely to come again
         # Files that have all this in common are read one after the other.
         self.shape = (*self._columns, self.delimiter, self._skipped, self._lines, self._breaks)
 
@@ -219,7 +220,7 @@ class Text:
             with unpacked(file) as content:
                 content.read(self._skipped)
                 for rows in _clear(content, len(self._columns), ord(self.delimiter), self._breaks):
-                    bytewise = self._form.latin and not rows.isascii()
+                    bytewise = self._form.lenient and not rows.isascii()
                     yield rows.decode("latin-1").encode() if bytewise else rows
 
     def rewritten(self) -> Iterator[bytes]:
@@ -247,7 +248,7 @@ class Text:
 
         with unpacked(file) as content:
             content.read(self._skipped)
-            encoding = "latin-1" if self._form.latin else "utf-8"
+            encoding = "latin-1" if self._form.lenient else "utf-8"
             text = io.TextIOWrapper(content, encoding, "surrogateescape", newline="")
             reader = csv.reader(lines(), strict=True, delimiter=self.delimiter)
             row: list[str] | None = []
@@ -274,7 +275,7 @@ class Text:
         """The fields of a line such as `"Ha" he said,1`, whose quotes do not enclose a field."""
         with contextlib.suppress(csv.Error):
             row, *rest = csv.reader([line, "\n"], delimiter=self.delimiter)
-            if self._form.loose and rest:  # the empty line is not part of a quoted field
+            if self._form.lenient and rest:  # the empty line is not part of a quoted field
                 return row
         return None
 
@@ -373,13 +374,12 @@ def kind_and_start(
     return ("array" if "[" in text[:begin] else "newline_delimited"), text
 
 
-def _delimiter(start: str, name: str, needed: list[str], form: Form) -> str:
-    """The delimiter of a file that begins like this.
+def _delimiter(rows: dict[str, list[list[str]]], name: str, needed: list[str], form: Form) -> str:
+    """The delimiter of a file, by the first rows that each delimiter gives.
 
     With a header line, it is the one that gives all columns that are needed; without one, the
     one that gives every row as many fields as there are `names`.
     """
-    rows = {delimiter: _first_rows(start, delimiter) for delimiter in DELIMITERS}
     if form.names:
         least = len(form.names)
         most = math.inf if form.absorb else least
@@ -419,29 +419,29 @@ def _clear_rows(block: bytes, width: int, delimiter: int, breaks: bool) -> tuple
 
     breaks: there may be line breaks inside quotes.
     """
-    data = np.frombuffer(block, np.uint8)
-    outside, cut = np.ones(len(data), bool), block.rfind(b"\n") + 1
+    data = bare = np.frombuffer(block, np.uint8)  # bare: with NUL for all that is in quotes
+    quoted, cut = b'"' in block, block.rfind(b"\n") + 1
+    if quoted:
+        bare = np.where(np.logical_xor.accumulate(data == 34), np.uint8(0), data)
+        cut = int(np.flatnonzero(bare == 10).max(initial=-1)) + 1
+    data, bare = data[:cut], bare[:cut]
     clear: Any = b"\0" not in block
-    if b'"' in block:
-        outside = ~np.logical_xor.accumulate(data == 34)
-        cut = int(np.flatnonzero(outside & (data == 10)).max(initial=-1)) + 1
-    data, outside = data[:cut], outside[:cut]
     if b"\r" in block:
-        returns = outside & (data == 13)
-        clear = clear and (data[np.flatnonzero(returns) + 1] == 10).all()
-        data, outside = data[~returns], outside[~returns]
-    if b'"' in block:
+        kept = bare != 13
+        clear = clear and (data[np.flatnonzero(~kept) + 1] == 10).all()
+        data, bare = data[kept], bare[kept]
+    if quoted:
         # Of each two quotes, the first begins a field or follows a doubled one, and the other ends
         # a field or is doubled itself. Before the block there is a line feed, as at its end.
         quotes = np.flatnonzero(data == 34)
-        beside = [quotes[::2] - 1, quotes[1::2] + 1]
-        clear = clear and np.isin(data[np.concatenate(beside)], (delimiter, 10, 34)).all()
-        inside = ~outside & (data == 10)
-        if inside.any():
-            clear, data = clear and breaks, np.where(inside, np.uint8(0), data)
-    ends, separators = outside & (data == 10), outside & (data == delimiter)
+        beside = data[np.concatenate([quotes[::2] - 1, quotes[1::2] + 1])]
+        inside = (data == 10) & (bare != 10)
+        clear = clear and np.isin(beside, (delimiter, 10, 34)).all()
+        clear = clear and (breaks or not inside.any())
+        data = np.where(inside, np.uint8(0), data)
+    ends = bare == 10
     # A row with too few fields DuckDB refuses, so that there is none with too many either.
-    clear = clear and np.count_nonzero(separators) == np.count_nonzero(ends) * (width - 1)
+    clear = clear and np.count_nonzero(bare == delimiter) == np.count_nonzero(ends) * (width - 1)
     empty = ends[:1].any() or (ends[1:] & ends[:-1]).any()
     rows = data.tobytes()
     if not clear or empty or rows.startswith(BOM):

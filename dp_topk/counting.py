@@ -230,8 +230,8 @@ class Rows:
     """The rows of a source, for SELECT statements from `rows`.
 
     columns: for each column of `rows`, the column of the source and what it holds: a "name" or a
-    "key", which must not be empty (a key is only compared); a "count"; or any "text".
-    skip, where: rows that are left out before anything else, by number and by values.
+    "key", which must not be empty (a key is only compared), or a "count".
+    skip, where: rows that are left out before anything else, by number and by values of columns.
     among: the values of `item` to which rows are limited.
     form: what is known of text files beforehand.
     """
@@ -258,7 +258,7 @@ class Rows:
         with contextlib.ExitStack() as self._stack:
             self._folder = self._stack.enter_context(_spill_folder())
             tables = self._tables()
-            self._bytewise = self.form.latin and isinstance(tables[0], Text)  # for its characters
+            self._bytewise = self.form.lenient and isinstance(tables[0], Text)  # for its characters
             with contextlib.suppress(Doubt):
                 found = self._asked(tables, statement, placed=False)
                 if not once or (found["times"] < 2).all():
@@ -287,9 +287,9 @@ class Rows:
                     relation, values = table.reader(pipes[-1], placed)
                 else:
                     relation, values = table.relation, table.columns
-                columns = {"place": table.place if placed else "''"}
-                columns |= dict(zip(self.columns, values, strict=True))
-                named = (f'{value} AS "{name}"' for name, value in columns.items())
+                names = ["place", *self.columns, *(f"where {at}" for at in range(len(self.where)))]
+                places_and_values = [table.place if placed else "''", *values]
+                named = map('{} AS "{}"'.format, places_and_values, names)
                 reads.append(f"SELECT {', '.join(named)} FROM {relation}")
             raw = " UNION ALL ".join(reads)
             con = stack.enter_context(self._connected(*pipes))
@@ -327,11 +327,11 @@ class Rows:
         if self.skip:
             raw = f"SELECT * FROM ({raw}) AS whole OFFSET {self.skip}"
         read = ["place"]
-        for (name, (_, kind)), type_ in zip(self.columns.items(), types[1:], strict=True):
-            if name not in self.where:
-                read.append(f'{_checked(name, kind, str(type_))} AS "{name}"')
-        tests = [f"COALESCE(CAST(\"{name}\" AS VARCHAR), '') = ?" for name in self.where]
-        sql = f"SELECT {', '.join(read)} FROM ({raw}) AS raw WHERE {' AND '.join(['true', *tests])}"
+        for (name, (_, kind)), type_ in zip(self.columns.items(), types[1:], strict=False):
+            read.append(f'{_checked(name, kind, str(type_))} AS "{name}"')
+        sql = f"SELECT {', '.join(read)} FROM ({raw}) AS raw WHERE true"
+        for at in range(len(self.where)):
+            sql += f" AND COALESCE(CAST(\"where {at}\" AS VARCHAR), '') = ?"
         if self.among is not None:
             sql = f"SELECT * FROM ({sql}) AS read WHERE CAST(item AS VARCHAR) IN (FROM among)"
         return sql
@@ -352,12 +352,13 @@ class Rows:
             return Doubt()
         if fault := said.partition("fault\x1f")[2]:
             return self._fault(*fault.split("\x1f", 3))
-        for name in (table.name for table in tables if table.row == "object"):
-            near = re.search(r"in (line|record)\S* (\d+)", said)
-            return CountingError(
-                f"{name}{f', near {near[1]} {near[2]}' if near else ''}: not the JSON expected, "
-                "objects only, one per line or all in one array, with no key repeated"
-            )
+        for table in tables:
+            if table.row == "object":
+                near = re.search(r"in (line|record)\S* (\d+)", said)
+                return CountingError(
+                    f"{table.name}{f', near {near[1]} {near[2]}' if near else ''}: not the JSON "
+                    "expected, objects only, one per line or all in one array, with no key repeated"
+                )
         return CountingError(f"{tables[0].name} is cut short or damaged")
 
     def _fault(self, kind: str, name: str, place: str, value: str) -> CountingError:
@@ -445,7 +446,7 @@ class Rows:
 
     def _tables(self) -> list[Text | Typed]:
         """The source, as tables that have the columns that are needed."""
-        source, needed = self.source, [column for column, _ in self.columns.values()]
+        source, needed = self.source, [*(name for name, _ in self.columns.values()), *self.where]
         if isinstance(source, tuple) and len(source) == 2 and _is_database(source[0]):
             self._database, name = os.fspath(source[0]), str(source[1])
             relation = ".".join(map(_quoted, name.split(".")))
@@ -538,8 +539,6 @@ def _checked(name: str, kind: str, type_: str) -> str:
     """The SQL of a value, which fails where the value is not right."""
     column, text = f'"{name}"', f"COALESCE(CAST(\"{name}\" AS VARCHAR), '')"
     error = f"error('fault' || CONCAT_WS(CHR(31), '', '{kind}', '{name}', place, {text}))"
-    if kind == "text":
-        return text
     if kind == "count":
         text = f"TRIM({text}, ' \t\r\n\v\f')"
         number = f"CAST(SPLIT_PART({text}, '.', 1) AS HUGEINT)"
@@ -554,11 +553,9 @@ def _checked(name: str, kind: str, type_: str) -> str:
 
 
 def _is_database(path: Any) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read(12)[8:] == b"DUCK"
-    except (OSError, TypeError):
-        return False
+    with contextlib.suppress(OSError, TypeError), open(path, "rb") as file:
+        return file.read(12)[8:] == b"DUCK"
+    return False
 
 
 def _memory_mb(asked: int | None) -> int:
