@@ -181,7 +181,7 @@ class Text:
         self.name, self.files, self._form = file.name, [file], form
         delimiters = [form.delimiter] if form.delimiter else DELIMITERS
         rows = {delimiter: _first_rows(text, delimiter) for delimiter in delimiters}
-        self.delimiter = _delimiter(rows, file.name, needed, form)
+        self.delimiter = self._delimiter(rows, needed)
         # Line breaks inside quotes are likely to come again.
         self._breaks = any("\n" in field for row in rows[self.delimiter] for field in row)
         start = io.StringIO(text, newline="")
@@ -201,6 +201,25 @@ class Text:
         # Files that have all this in common are read one after the other.
         self.shape = (*self._columns, self.delimiter, self._skipped, self._lines, self._breaks)
 
+    def _delimiter(self, rows: dict[str, list[list[str]]], needed: list[str]) -> str:
+        """The delimiter of a file, by the first rows that each delimiter gives.
+
+        With a header line, it is the one that gives all columns that are needed; without one, the
+        one that gives every row as many fields as there are `names`.
+        """
+        if self._form.names:
+            least = len(self._form.names)
+            most = math.inf if self._form.absorb else least
+            fit = [d for d in rows if all(least <= len(row) <= most for row in rows[d])]
+            if len(fit) > 1 and least > 1:
+                raise CountingError(
+                    f"{self.name} could be read with {' or '.join(DELIMITERS[d] for d in fit)} as "
+                    f"its delimiter; say which, for example as `delimiter: {fit[0]!r}`"
+                )
+        else:
+            fit = [d for d in rows if {*needed} <= {*rows[d][0]}]
+        return fit[0] if fit else max(rows, key=lambda d: len(rows[d][0]))
+
     def reader(self, path: str, placed: bool) -> tuple[str, list[str]]:
         """How DuckDB reads `blocks` (if placed, `rewritten`), and the SQL of the values."""
         value = "REPLACE(c{}, CHR(0), CHR(10))" if placed or self._breaks else "c{}"
@@ -219,9 +238,51 @@ class Text:
         for file in self.files:
             with unpacked(file) as content:
                 content.read(self._skipped)
-                for rows in _clear(content, len(self._columns), ord(self.delimiter), self._breaks):
+                block, more = b"", b"\n"
+                while more:
+                    more = content.read(BLOCK)
+                    block += more or (b"\n" if block else b"")
+                    rows, block = self._clear(block)
+                    if block and (not more or len(block) > LONGEST_LINE):
+                        raise Doubt  # a quote that does not end, or a very long line
                     bytewise = self._form.lenient and not rows.isascii()
                     yield rows.decode("latin-1").encode() if bytewise else rows
+
+    def _clear(self, block: bytes) -> tuple[bytes, bytes]:
+        """The whole rows at the beginning of a block, with line feeds at their ends, and the rest.
+
+        Doubt where not everybody would read these rows alike.
+        """
+        delimiter = ord(self.delimiter)
+        data = bare = np.frombuffer(block, np.uint8)  # bare: with NUL for all that is in quotes
+        quoted, cut = b'"' in block, block.rfind(b"\n") + 1
+        if quoted:
+            bare = np.where(np.logical_xor.accumulate(data == 34), np.uint8(0), data)
+            cut = int(np.flatnonzero(bare == 10).max(initial=-1)) + 1
+        data, bare = data[:cut], bare[:cut]
+        clear: Any = b"\0" not in block
+        if b"\r" in block:
+            kept = bare != 13
+            clear = clear and (data[np.flatnonzero(~kept) + 1] == 10).all()
+            data, bare = data[kept], bare[kept]
+        if quoted:
+            # Of each two quotes, the first begins a field or follows a doubled one, and the other
+            # ends a field or is doubled itself. Before a block there is a line feed, as at its end.
+            quotes = np.flatnonzero(data == 34)
+            beside = data[np.concatenate([quotes[::2] - 1, quotes[1::2] + 1])]
+            inside = (data == 10) & (bare != 10)
+            clear = clear and np.isin(beside, (delimiter, 10, 34)).all()
+            if inside.any():
+                clear, data = clear and self._breaks, np.where(inside, np.uint8(0), data)
+        ends = bare == 10
+        # A row with too few fields DuckDB refuses, so that there is none with too many either.
+        between = np.count_nonzero(ends) * (len(self._columns) - 1)
+        clear = clear and np.count_nonzero(bare == delimiter) == between
+        empty = ends[:1].any() or (ends[1:] & ends[:-1]).any()
+        rows = data.tobytes()
+        if not clear or empty or rows.startswith(BOM):
+            raise Doubt
+        return rows, block[cut:]
 
     def rewritten(self) -> Iterator[bytes]:
         """The same columns and, as the last, the place of each row, everything in quotes."""
@@ -240,11 +301,9 @@ class Text:
             nonlocal line  # the last one that was read
             for line in text:
                 if "\0" in line:
-                    raise CountingError(f"{place(1)}: it contains a NUL; remove it")
+                    number = self._lines + reader.line_num + 1
+                    raise CountingError(f"{name}, line {number}: it contains a NUL; remove it")
                 yield line
-
-        def place(after: int = 0) -> str:
-            return f"{name}, line {self._lines + reader.line_num + after}"
 
         with unpacked(file) as content:
             content.read(self._skipped)
@@ -253,23 +312,25 @@ class Text:
             reader = csv.reader(lines(), strict=True, delimiter=self.delimiter)
             row: list[str] | None = []
             while row is not None:
-                before = reader.line_num
+                begins, fault = self._lines + reader.line_num + 1, None
                 try:
                     row = next(reader, None)
                 except csv.Error as error:
-                    alone = reader.line_num == before + 1  # others may have swallowed rows
-                    row = self._loosely_quoted(line) if alone else None
-                    if not row:
-                        since = "" if alone else f" from line {self._lines + before + 1} on"
-                        raise CountingError(
-                            f"{place()}: not a CSV ({error}); do the quotes match{since}?"
-                        ) from None
+                    row, fault = self._loosely_quoted(line), error
+                ends = self._lines + reader.line_num
+                place = f"{name}, line {ends}"
+                # A row of several lines may have swallowed others.
+                if fault and (ends > begins or not row):
+                    since = f" from line {begins} on" if ends > begins else ""
+                    raise CountingError(
+                        f"{place}: not a CSV ({fault}); do the quotes match{since}?"
+                    )
                 if not row:
-                    empty = empty or place()
+                    empty = empty or place
                 elif empty:
                     raise CountingError(f"{empty}: empty line between rows")
                 else:
-                    yield [*self._values(row, place()), place()]
+                    yield [*self._values(row, place), place]
 
     def _loosely_quoted(self, line: str) -> list[str] | None:
         """The fields of a line such as `"Ha" he said,1`, whose quotes do not enclose a field."""
@@ -374,79 +435,12 @@ def kind_and_start(
     return ("array" if "[" in text[:begin] else "newline_delimited"), text
 
 
-def _delimiter(rows: dict[str, list[list[str]]], name: str, needed: list[str], form: Form) -> str:
-    """The delimiter of a file, by the first rows that each delimiter gives.
-
-    With a header line, it is the one that gives all columns that are needed; without one, the
-    one that gives every row as many fields as there are `names`.
-    """
-    if form.names:
-        least = len(form.names)
-        most = math.inf if form.absorb else least
-        fit = [d for d in rows if rows[d] and all(least <= len(row) <= most for row in rows[d])]
-        if len(fit) > 1 and least > 1:
-            raise CountingError(
-                f"{name} could be read with {' or '.join(DELIMITERS[d] for d in fit)} as its "
-                f"delimiter; say which, for example as `delimiter: {fit[0]!r}`"
-            )
-    else:
-        fit = [d for d in rows if rows[d] and {*needed} <= {*rows[d][0]}]
-    return fit[0] if fit else max(rows, key=lambda d: len(rows[d][0]) if rows[d] else 0)
-
-
 def _first_rows(start: str, delimiter: str) -> list[list[str]]:
-    """The rows at the beginning of a file; the last may be cut off, and is left out."""
+    """The rows at the beginning of a file, at least one; the last may be cut, and is left out."""
     rows: list[list[str]] = []
     with contextlib.suppress(csv.Error):
         rows.extend(filter(None, csv.reader(io.StringIO(start, newline=""), delimiter=delimiter)))
-    return rows[:-1] or rows
-
-
-def _clear(content: io.BufferedReader, width: int, delimiter: int, breaks: bool) -> Iterator[bytes]:
-    """Blocks of rows that everybody reads alike; Doubt where there are others."""
-    block, more = b"", b"\n"
-    while more:
-        more = content.read(BLOCK)
-        block += more or (b"\n" if block[-1:] not in (b"", b"\n") else b"")
-        rows, block = _clear_rows(block, width, delimiter, breaks)
-        if block and (not more or len(block) > LONGEST_LINE):
-            raise Doubt  # a quote that does not end, or a very long line
-        yield rows
-
-
-def _clear_rows(block: bytes, width: int, delimiter: int, breaks: bool) -> tuple[bytes, bytes]:
-    """The whole rows at the beginning of a block, with line feeds at their ends, and the rest.
-
-    breaks: there may be line breaks inside quotes.
-    """
-    data = bare = np.frombuffer(block, np.uint8)  # bare: with NUL for all that is in quotes
-    quoted, cut = b'"' in block, block.rfind(b"\n") + 1
-    if quoted:
-        bare = np.where(np.logical_xor.accumulate(data == 34), np.uint8(0), data)
-        cut = int(np.flatnonzero(bare == 10).max(initial=-1)) + 1
-    data, bare = data[:cut], bare[:cut]
-    clear: Any = b"\0" not in block
-    if b"\r" in block:
-        kept = bare != 13
-        clear = clear and (data[np.flatnonzero(~kept) + 1] == 10).all()
-        data, bare = data[kept], bare[kept]
-    if quoted:
-        # Of each two quotes, the first begins a field or follows a doubled one, and the other ends
-        # a field or is doubled itself. Before the block there is a line feed, as at its end.
-        quotes = np.flatnonzero(data == 34)
-        beside = data[np.concatenate([quotes[::2] - 1, quotes[1::2] + 1])]
-        inside = (data == 10) & (bare != 10)
-        clear = clear and np.isin(beside, (delimiter, 10, 34)).all()
-        clear = clear and (breaks or not inside.any())
-        data = np.where(inside, np.uint8(0), data)
-    ends = bare == 10
-    # A row with too few fields DuckDB refuses, so that there is none with too many either.
-    clear = clear and np.count_nonzero(bare == delimiter) == np.count_nonzero(ends) * (width - 1)
-    empty = ends[:1].any() or (ends[1:] & ends[:-1]).any()
-    rows = data.tobytes()
-    if not clear or empty or rows.startswith(BOM):
-        raise Doubt
-    return rows, block[cut:]
+    return rows[:-1] or rows or [[]]
 
 
 # ---------------------------------------------------------------- what DuckDB reads itself
@@ -472,14 +466,14 @@ def json_table(name: str, paths: Iterable[str], form: str, needed: list[str]) ->
     DuckDB's reader refuses anything but objects, and a key that occurs twice. It keeps in memory
     what comes through a pipe, so it must be given files.
     """
-    names = {key: f"j{at}" for at, key in enumerate(dict.fromkeys(needed))}
-    types = ", ".join(f"{literal(key)}: 'JSON'" for key in names)
+    types = ", ".join(f"{literal(column)}: 'JSON'" for column in dict.fromkeys(needed))
     relation = (
         f"read_json({listed(paths)}, columns={{{types}}}, format='{form}', "
-        f"maximum_object_size={LONGEST_LINE}) AS objects({', '.join(names.values())})"
+        f"maximum_object_size={LONGEST_LINE})"
     )
     value = (
         "CASE WHEN LEFT({0}, 1) IN ('[', '{{') OR CONTAINS({0}, '\\u0000') "
         "THEN NULL ELSE {0} ->> '$' END"
     )
-    return Typed(name, relation, [value.format(names[key]) for key in needed], "object")
+    names = ['"' + column.replace('"', '""') + '"' for column in needed]
+    return Typed(name, relation, [*map(value.format, names)], "object")

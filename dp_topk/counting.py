@@ -31,21 +31,8 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dp_topk._tables import (
-    BLOCK,
-    CountingError,
-    Doubt,
-    File,
-    Form,
-    Text,
-    Typed,
-    json_table,
-    kind_and_start,
-    listed,
-    position,
-    printable,
-    unpacked,
-)
+from dp_topk import _tables
+from dp_topk._tables import CountingError, Doubt, File, Form, Text, Typed
 from dp_topk.mechanisms import LARGEST_COUNT
 
 __all__ = ["CountingError", "Counts", "count_users", "query", "read_counts"]
@@ -365,7 +352,8 @@ class Rows:
         """What is wrong with a row, in one sentence."""
         if self._bytewise:
             value = value.encode("latin-1").decode("utf-8", "surrogateescape")
-        where, shown = f"in column {self.columns[name][0]!r}", f"; it is {printable(value[:40])!r}"
+        where = f"in column {self.columns[name][0]!r}"
+        shown = f"; it is {_tables.printable(value[:40])!r}"
         if kind == "once":
             return CountingError(
                 f"{place}: the same {name} again {where}; its count must be in one row, since "
@@ -395,7 +383,7 @@ class Rows:
                 con.register("source", self._in_memory)
             for setting in (
                 "enable_progress_bar_print = false",  # to standard output, whatever that is
-                f"allowed_paths = {listed([*self._allowed, *pipes])}",
+                f"allowed_paths = {_tables.listed([*self._allowed, *pipes])}",
                 "enable_external_access = false",
                 "autoload_known_extensions = false",
                 "autoinstall_known_extensions = false",
@@ -457,8 +445,8 @@ class Rows:
         texts: dict[Any, Text] = {}  # by what they have in common
         others: dict[str, list[tuple[str, str]]] = {}  # by kind: names, and paths for DuckDB
         for file in self._files(source):
-            with unpacked(file) as content:
-                kind, start = kind_and_start(content, file.name, needed, self.form)
+            with _tables.unpacked(file) as content:
+                kind, start = _tables.kind_and_start(content, file.name, needed, self.form)
                 if kind != "text":
                     others.setdefault(kind, []).append((file.name, self._given(content)))
                     continue
@@ -471,10 +459,10 @@ class Rows:
             names, paths = zip(*files, strict=True)
             name = names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")
             if kind == "parquet":
-                relation = f"read_parquet({listed(paths)}, union_by_name=true)"
+                relation = f"read_parquet({_tables.listed(paths)}, union_by_name=true)"
                 tables.append(self._typed(name, relation, needed))
             else:
-                tables.append(json_table(name, paths, kind, needed))
+                tables.append(_tables.json_table(name, paths, kind, needed))
         return tables
 
     def _typed(self, name: str, relation: str, needed: list[str]) -> Typed:
@@ -486,7 +474,7 @@ class Rows:
         except self._duckdb.Error:
             raise CountingError(f"{name} is cut short, damaged or of an unknown kind") from None
         for column in needed:
-            position(column, columns, name)
+            _tables.position(column, columns, name)
         return Typed(name, relation, [*map(_quoted, needed)])
 
     def _given(self, content: Any) -> str:
@@ -501,7 +489,7 @@ class Rows:
     def _copied(self, content: IO[bytes]) -> str:
         """The path of a copy of what can be read only once."""
         with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as copy:
-            shutil.copyfileobj(content, copy, BLOCK)
+            shutil.copyfileobj(content, copy, _tables.BLOCK)
         return copy.name
 
     def _files(self, source: Any) -> list[File]:
