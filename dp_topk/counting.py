@@ -41,7 +41,7 @@ LEAST_MB = 200
 LONG = 4096  # bytes; keys that are longer are compared by their SHA-256
 COUNT = r"0*[0-9]{1,16}(\.00?)?"
 IN_ORDER = "\nORDER BY ENCODE(CAST(item AS VARCHAR))"
-FIRST_REPEATED = """SELECT place, item FROM (
+FIRST_REPEATED = """SELECT place, CAST(item AS VARCHAR) AS item FROM (
   SELECT *, ROW_NUMBER() OVER (PARTITION BY item ORDER BY LENGTH(place), place) AS time FROM rows
 ) WHERE time > 1 ORDER BY LENGTH(place), place LIMIT 1"""
 
@@ -253,8 +253,8 @@ class Rows:
             # Something is wrong or hard to read: once more, slowly, with the place of every row.
             if once:
                 again = self._asked(tables, FIRST_REPEATED, placed=True)
-                for place, item in zip(again["place"], again["item"], strict=True):
-                    raise self._fault("once", "item", place, item)
+                if len(again["item"]):
+                    raise self._fault("once", "item", again["place"][0], again["item"][0])
             return self._asked(tables, statement, placed=True)
 
     def _asked(self, tables: list[Text | Typed], statement: str, placed: bool) -> dict[str, Any]:
@@ -292,7 +292,7 @@ class Rows:
             try:
                 sql = f"WITH rows AS ({self._rows(raw, con.sql(raw).types)})\n{statement}"
                 found = con.execute(sql, where).fetchnumpy()
-            except RuntimeError:  # which is how DuckDB tells of Ctrl-C
+            except RuntimeError:  # DuckDB's answer to Ctrl-C
                 raise KeyboardInterrupt from None
             except self._duckdb.Error as error:
                 wrong = self._translated(error, tables, placed)
@@ -324,12 +324,12 @@ class Rows:
         return sql
 
     def _translated(self, error: Exception, tables: list[Text | Typed], placed: bool) -> Exception:
-        """The exception that says what happened, without what DuckDB says of rows."""
+        """An exception that says what happened, without what DuckDB says about rows."""
         said = str(error)
         if "No space left" in said or "max_temp_directory_size" in said:
             return CountingError(
-                f"there is no room left for temporary files in {os.path.dirname(self._folder)}; "
-                "set TMPDIR to another folder"
+                f"no space is left for temporary files in {os.path.dirname(self._folder)}; set "
+                "TMPDIR to another folder"
             )
         if isinstance(error, self._duckdb.OutOfMemoryException):
             return CountingError(
@@ -371,7 +371,7 @@ class Rows:
 
     @contextlib.contextmanager
     def _connected(self, *pipes: str) -> Iterator[Any]:
-        """DuckDB, which can use what it is given, and cannot be told to use anything else."""
+        """DuckDB with access to what it is given; nothing can make it use anything else."""
         limits = {
             "memory_limit": f"{self._memory}MB",
             "threads": 1,  # more would split a text where its quotes are not known yet
@@ -478,8 +478,8 @@ class Rows:
         return Typed(name, relation, [*map(_quoted, needed)])
 
     def _given(self, content: Any) -> str:
-        """The path by which DuckDB reads a file itself, or a copy where that is packed."""
-        if not isinstance(content.raw, io.FileIO):
+        """A path where DuckDB can read a file itself, or a copy if the file is packed."""
+        if not isinstance(getattr(content.raw, "raw", content.raw), io.FileIO):
             content = self._stack.enter_context(self._open(self._copied(content)))
         kept = os.dup(content.fileno())
         self._stack.callback(os.close, kept)
@@ -524,7 +524,7 @@ class Rows:
 
 
 def _checked(name: str, kind: str, type_: str) -> str:
-    """The SQL of a value, which fails where the value is not right."""
+    """SQL for a value that fails if the value is wrong."""
     column, text = f'"{name}"', f"COALESCE(CAST(\"{name}\" AS VARCHAR), '')"
     error = f"error('fault' || CONCAT_WS(CHR(31), '', '{kind}', '{name}', place, {text}))"
     if kind == "count":
