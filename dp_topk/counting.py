@@ -260,8 +260,9 @@ class Rows:
     def _asked(self, tables: list[Text | Typed], statement: str, placed: bool) -> dict[str, Any]:
         """The answer from the tables; Doubt where it needs the places of rows."""
         self._opened, self._passed = {}, 0  # files and rows of this attempt
-        reads, pipes, fills, wrong = [], [], [], None
+        reads, pipes, fills, wrong = [], [], [], None  # fills: what writes into the pipes
         found: dict[str, Any] = {}
+        names = ["place", *self.columns, *(f"where {at}" for at in range(len(self.where)))]
         with contextlib.ExitStack() as stack:
             pool = stack.enter_context(ThreadPoolExecutor(len(tables)))
             for table in tables:
@@ -274,9 +275,8 @@ class Rows:
                     relation, values = table.reader(pipes[-1], placed)
                 else:
                     relation, values = table.relation, table.columns
-                names = ["place", *self.columns, *(f"where {at}" for at in range(len(self.where)))]
-                places_and_values = [table.place if placed else "''", *values]
-                named = map('{} AS "{}"'.format, places_and_values, names)
+                values = [table.place if placed else "''", *values]
+                named = (f'{value} AS "{name}"' for value, name in zip(values, names, strict=True))
                 reads.append(f"SELECT {', '.join(named)} FROM {relation}")
             raw = " UNION ALL ".join(reads)
             con = stack.enter_context(self._connected(*pipes))
