@@ -72,15 +72,14 @@ class Form(NamedTuple):
 
     names: the columns of a file without a header line.
     absorb: the column that takes the surplus of a row with too many fields.
-    loose: quotes may stand inside a field that begins with one, if it ends on the same line.
-    latin: bytes are characters, whatever their encoding; they can be compared, but not shown.
+    lenient: quotes may stand inside a field that begins with one, if it ends on the same line, and
+    bytes are characters, whatever their encoding; they can be compared, but not shown.
     """
 
     delimiter: str | None = None
     names: list[str] | None = None
     absorb: str | None = None
-    loose: bool = False
-    latin: bool = False
+    lenient: bool = False
 
 
 # ---------------------------------------------------------------- compressed files
@@ -91,25 +90,20 @@ def unpacked(file: File) -> Iterator[io.BufferedReader]:
     """The content of a file, as its first bytes say what it is."""
     try:
         with contextlib.ExitStack() as stack:
-            raw: Any = stack.enter_context(file.open())
-            if not isinstance(raw, io.BufferedReader):
-                raw = io.BufferedReader(raw, BLOCK)
-                stack.callback(raw.detach)
-            start = raw.peek(16)
-            for begins, opened in UNPACKERS.items():
-                if re.match(begins, start):
-                    content: Any = stack.enter_context(opened(raw, file.name))
-                    raw = io.BufferedReader(content, BLOCK)
-                    stack.callback(raw.detach)
-                    break
-            yield raw
+            raw = stack.enter_context(file.open())
+            content = stack.enter_context(io.BufferedReader(raw, BLOCK))
+            start = content.peek(16)
+            opened = next((how for begins, how in UNPACKERS.items() if begins.match(start)), None)
+            if opened:
+                raw = stack.enter_context(opened(content, file.name))
+                content = stack.enter_context(io.BufferedReader(raw, BLOCK))
+            yield content
     except Exception as error:
-        damage = isinstance(error, (EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile))
-        damage |= isinstance(error, OSError) and error.errno is None  # of bz2
-        damage |= type(error).__name__ == "ZstdError"  # of whichever module it is
-        if not damage:
-            raise
-        raise CountingError(f"{file.name} is cut short or damaged ({error})") from None
+        known = isinstance(error, (EOFError, zlib.error, lzma.LZMAError))
+        known |= isinstance(error, OSError) and error.errno is None  # of gzip and bz2
+        if known or type(error).__name__ == "ZstdError":  # of whichever module it is
+            raise CountingError(f"{file.name} is cut short or damaged ({error})") from None
+        raise
 
 
 def _zstd(raw: IO[bytes], name: str) -> Any:
@@ -160,12 +154,12 @@ def open_member(
 
 
 # How compressed files begin, and what opens them.
-UNPACKERS: dict[bytes, Callable[[Any, str], Any]] = {
-    ZIP.pattern: lambda raw, name: open_member(raw, None, name=name),
-    rb"\x1f\x8b\x08": lambda raw, name: gzip.GzipFile(fileobj=raw),
-    rb"BZh[1-9]1AY&SY": lambda raw, name: bz2.BZ2File(raw),
-    rb"\xfd7zXZ\0": lambda raw, name: lzma.LZMAFile(raw),  # noqa: SIM115
-    rb"\x28\xb5\x2f\xfd": _zstd,
+UNPACKERS: dict[re.Pattern[bytes], Callable[[Any, str], Any]] = {
+    ZIP: lambda raw, name: open_member(raw, None, name=name),
+    re.compile(rb"\x1f\x8b\x08"): lambda raw, name: gzip.GzipFile(fileobj=raw),
+    re.compile(rb"BZh[1-9]1AY&SY"): lambda raw, name: bz2.BZ2File(raw),
+    re.compile(rb"\xfd7zXZ\0"): lambda raw, name: lzma.LZMAFile(raw),  # noqa: SIM115
+    re.compile(rb"\x28\xb5\x2f\xfd"): _zstd,
 }
 
 
@@ -185,9 +179,13 @@ class Text:
 
     def __init__(self, file: File, needed: list[str], text: str, form: Form) -> None:
         self.name, self.files, self._form = file.name, [file], form
-        bom = text.startswith("\ufeff")
-        self.delimiter = form.delimiter or _delimiter(text, file.name, needed, form)
-        start = io.StringIO(text[bom:], newline="")
+        delimiters = [form.delimiter] if form.delimiter else DELIMITERS
+        rows = {delimiter: _first_rows(text, delimiter) for delimiter in delimiters}
+        self.delimiter = self._delimiter(rows, needed)
+        # Line breaks inside quotes are likely to come again.
+        self._breaks = any("\n" in field for row in rows[self.delimiter] for field in row)
+        start = io.StringIO(text, newline="")
+        start.seek(1 if text.startswith("\ufeff") else 0)
         reader = csv.reader(start, strict=True, delimiter=self.delimiter)
         try:
             self._columns: list[str] = form.names or next(reader, [])
@@ -196,27 +194,42 @@ class Text:
         if not self._columns:
             raise CountingError(f"{file.name} is empty or begins with an empty line")
         self._lines = reader.line_num  # of the header
-        start.seek(0)
-        header = text[:bom] + "".join(itertools.islice(start, self._lines))
-        self._skipped = len(header.encode("utf-8", "surrogateescape"))
+        self._skipped = len(text[: start.tell()].encode("utf-8", "surrogateescape"))
+        self.place = f"c{len(self._columns)}"  # of a row, if it is placed
         self._places = [position(column, self._columns, file.name) for column in needed]
         self._absorbing = position(form.absorb, self._columns, self.name) if form.absorb else None
-        fields = itertools.chain(*_first_rows(text, self.delimiter))
-        self._breaks = any("\n" in field for field in fields)  # likely to come again
         # Files that have all this in common are read one after the other.
         self.shape = (*self._columns, self.delimiter, self._skipped, self._lines, self._breaks)
 
+    def _delimiter(self, rows: dict[str, list[list[str]]], needed: list[str]) -> str:
+        """The delimiter of a file, by the first rows that each delimiter gives.
+
+        With a header line, it is the one that gives all columns that are needed; without one, the
+        one that gives every row as many fields as there are `names`.
+        """
+        if self._form.names:
+            least = len(self._form.names)
+            most = math.inf if self._form.absorb else least
+            fit = [d for d in rows if all(least <= len(row) <= most for row in rows[d])]
+            if len(fit) > 1 and least > 1:
+                raise CountingError(
+                    f"{self.name} could be read with {' or '.join(DELIMITERS[d] for d in fit)} as "
+                    f"its delimiter; say which, for example as `delimiter: {fit[0]!r}`"
+                )
+        else:
+            fit = [d for d in rows if {*needed} <= {*rows[d][0]}]
+        return fit[0] if fit else max(rows, key=lambda d: len(rows[d][0]))
+
     def reader(self, path: str, placed: bool) -> tuple[str, list[str]]:
         """How DuckDB reads `blocks` (if placed, `rewritten`), and the SQL of the values."""
-        width = len(self._places) + 1 if placed else len(self._columns)
         value = "REPLACE(c{}, CHR(0), CHR(10))" if placed or self._breaks else "c{}"
-        types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(width))
-        delimiter = "," if placed else self.delimiter
-        return (
+        types = ", ".join(f"'c{at}': 'VARCHAR'" for at in range(len(self._columns) + placed))
+        relation = (
             f"read_csv('{path}', columns={{{types}}}, auto_detect=false, header=false, "
-            f"delim={literal(delimiter)}, quote='\"', escape='\"', new_line='\\n', "
+            f"delim={literal(self.delimiter)}, quote='\"', escape='\"', new_line='\\n', "
             f"strict_mode=true, max_line_size={LONGEST_LINE}, buffer_size={4 * LONGEST_LINE})"
-        ), [value.format(at) for at in (range(width) if placed else self._places)]
+        )
+        return relation, [value.format(at) for at in self._places]
 
     def blocks(self) -> Iterator[bytes]:
         """The rows as they are; Doubt where DuckDB might not read them as Python does."""
@@ -225,21 +238,63 @@ class Text:
         for file in self.files:
             with unpacked(file) as content:
                 content.read(self._skipped)
-                for rows in _clear(content, len(self._columns), ord(self.delimiter), self._breaks):
-                    bytewise = self._form.latin and not rows.isascii()
+                block, more = b"", b"\n"
+                while more:
+                    more = content.read(BLOCK)
+                    block += more or (b"\n" if block else b"")
+                    rows, block = self._clear(block)
+                    if block and (not more or len(block) > LONGEST_LINE):
+                        raise Doubt  # a quote that does not end, or a very long line
+                    bytewise = self._form.lenient and not rows.isascii()
                     yield rows.decode("latin-1").encode() if bytewise else rows
 
+    def _clear(self, block: bytes) -> tuple[bytes, bytes]:
+        """The whole rows at the beginning of a block, with line feeds at their ends, and the rest.
+
+        Doubt where not everybody would read these rows alike.
+        """
+        delimiter = ord(self.delimiter)
+        data = bare = np.frombuffer(block, np.uint8)  # bare: with NUL for all that is in quotes
+        quoted, cut = b'"' in block, block.rfind(b"\n") + 1
+        if quoted:
+            bare = np.where(np.logical_xor.accumulate(data == 34), np.uint8(0), data)
+            cut = int(np.flatnonzero(bare == 10).max(initial=-1)) + 1
+        data, bare = data[:cut], bare[:cut]
+        clear: Any = b"\0" not in block
+        if b"\r" in block:
+            kept = bare != 13
+            clear = clear and (data[np.flatnonzero(~kept) + 1] == 10).all()
+            data, bare = data[kept], bare[kept]
+        if quoted:
+            # Of each two quotes, the first begins a field or follows a doubled one, and the other
+            # ends a field or is doubled itself. Before a block there is a line feed, as at its end.
+            quotes = np.flatnonzero(data == 34)
+            beside = data[np.concatenate([quotes[::2] - 1, quotes[1::2] + 1])]
+            inside = (data == 10) & (bare != 10)
+            clear = clear and np.isin(beside, (delimiter, 10, 34)).all()
+            if inside.any():
+                clear, data = clear and self._breaks, np.where(inside, np.uint8(0), data)
+        ends = bare == 10
+        # A row with too few fields DuckDB refuses, so that there is none with too many either.
+        between = np.count_nonzero(ends) * (len(self._columns) - 1)
+        clear = clear and np.count_nonzero(bare == delimiter) == between
+        empty = ends[:1].any() or (ends[1:] & ends[:-1]).any()
+        rows = data.tobytes()
+        if not clear or empty or rows.startswith(BOM):
+            raise Doubt
+        return rows, block[cut:]
+
     def rewritten(self) -> Iterator[bytes]:
-        """The place of each row and the columns that are read, everything in quotes."""
+        """The same columns and, as the last, the place of each row, everything in quotes."""
         rows = itertools.chain.from_iterable(map(self._rows, self.files))
+        quoted: dict[str, Any] = {"quoting": csv.QUOTE_ALL, "lineterminator": "\n"}
         while some := [*itertools.islice(rows, 256)]:
             text = io.StringIO()
-            csv.writer(text, quoting=csv.QUOTE_ALL, lineterminator="\n").writerows(some)
+            csv.writer(text, delimiter=self.delimiter, **quoted).writerows(some)
             yield text.getvalue().encode()
 
     def _rows(self, file: File) -> Iterator[list[str]]:
-        """The place where each row ends, and what `_values` gives."""
-        encoding = ("latin-1", "strict") if self._form.latin else ("utf-8", "surrogateescape")
+        """What `_values` gives, and the place where each row ends."""
         name, line, empty = printable(file.name), "", ""
 
         def lines() -> Iterator[str]:
@@ -250,12 +305,13 @@ class Text:
                     raise CountingError(f"{name}, line {number}: it contains a NUL; remove it")
                 yield line
 
-        with unpacked(file) as content, contextlib.ExitStack() as stack:
+        with unpacked(file) as content:
             content.read(self._skipped)
-            text = io.TextIOWrapper(content, *encoding, newline="")
-            stack.callback(text.detach)
+            encoding = "latin-1" if self._form.lenient else "utf-8"
+            text = io.TextIOWrapper(content, encoding, "surrogateescape", newline="")
             reader = csv.reader(lines(), strict=True, delimiter=self.delimiter)
-            while True:
+            row: list[str] | None = []
+            while row is not None:
                 begins, fault = self._lines + reader.line_num + 1, None
                 try:
                     row = next(reader, None)
@@ -269,25 +325,23 @@ class Text:
                     raise CountingError(
                         f"{place}: not a CSV ({fault}); do the quotes match{since}?"
                     )
-                if row is None:
-                    return
                 if not row:
                     empty = empty or place
                 elif empty:
                     raise CountingError(f"{empty}: empty line between rows")
                 else:
-                    yield [place, *self._values(row, place)]
+                    yield [*self._values(row, place), place]
 
     def _loosely_quoted(self, line: str) -> list[str] | None:
         """The fields of a line such as `"Ha" he said,1`, whose quotes do not enclose a field."""
         with contextlib.suppress(csv.Error):
             row, *rest = csv.reader([line, "\n"], delimiter=self.delimiter)
-            if self._form.loose and rest:  # the empty line is not part of a quoted field
+            if self._form.lenient and rest:  # the empty line is not part of a quoted field
                 return row
         return None
 
     def _values(self, row: list[str], place: str) -> list[str]:
-        """The columns that are read, with NUL for line breaks."""
+        """A row with NUL for line breaks, and nothing in columns that are not read."""
         at, surplus = self._absorbing, len(row) - len(self._columns)
         if surplus > 0 and at is not None:
             row[at : at + surplus + 1] = [self.delimiter.join(row[at : at + surplus + 1])]
@@ -298,7 +352,9 @@ class Text:
                 f"value that contains a {delimiter} or a line break needs quotes)",
                 f", or, for a {delimiter} too many, name the column it belongs to as `absorb`",
             )
-        values = [row[at].replace("\n", "\0") for at in self._places]
+        values = [""] * len(self._columns)
+        for at in self._places:
+            values[at] = row[at].replace("\n", "\0")
         try:
             "".join(values).encode()
         except UnicodeEncodeError:
@@ -350,9 +406,15 @@ def printable(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def start_of_text(content: io.BufferedReader, name: str) -> str:
-    """The first characters of a text file; anything else is refused."""
+def kind_and_start(
+    content: io.BufferedReader, name: str, needed: list[str], form: Form
+) -> tuple[str, str]:
+    """What a file is, "text", "parquet" or a format of JSON, and the characters it begins with."""
     start = content.peek(BLOCK)[:BLOCK]  # a first JSON object may be long
+    if start[8:12] == b"DUCK":
+        raise CountingError(f"{name} is a DuckDB database; name its table, too")
+    if start.startswith(b"PAR1"):
+        return "parquet", ""
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise CountingError(f"{name} is UTF-16: save it as UTF-8")
     text = start.decode("utf-8", "surrogateescape")
@@ -361,83 +423,24 @@ def start_of_text(content: io.BufferedReader, name: str) -> str:
     many = foreign and len(CONTROL.findall(text)) > 3 + len(text) / 100
     if many or CONTROL.search(re.split("[\r\n]", text, maxsplit=1)[0]):
         raise CountingError(f"{name} is not a text file; save the table as CSV (UTF-8) or Parquet")
-    return text
-
-
-def _delimiter(start: str, name: str, needed: list[str], form: Form) -> str:
-    """The delimiter of a file that begins like this.
-
-    With a header line, it is the one that gives all columns that are needed; without one, the
-    one that gives every row as many fields as there are `names`.
-    """
-    rows = {delimiter: _first_rows(start, delimiter) for delimiter in DELIMITERS}
-    if form.names:
-        least = len(form.names)
-        most = math.inf if form.absorb else least
-        fit = [d for d in rows if rows[d] and all(least <= len(row) <= most for row in rows[d])]
-        if len(fit) > 1 and least > 1:
-            raise CountingError(
-                f"{name} could be read with {' or '.join(DELIMITERS[d] for d in fit)} as its "
-                f"delimiter; say which, for example as `delimiter: {fit[0]!r}`"
-            )
-    else:
-        fit = [d for d in rows if rows[d] and {*needed} <= {*rows[d][0]}]
-    return fit[0] if fit else max(rows, key=lambda d: len(rows[d][0]) if rows[d] else 0)
+    if form.names or not JSON.match(text):
+        return "text", text
+    begin = text.index("{")
+    try:
+        first = json.JSONDecoder().raw_decode(text, begin)[0]
+    except (ValueError, RecursionError):
+        raise CountingError(f"{name} begins like JSON, but is not JSON") from None
+    for column in needed:
+        position(column, [*first], name, "object")
+    return ("array" if "[" in text[:begin] else "newline_delimited"), text
 
 
 def _first_rows(start: str, delimiter: str) -> list[list[str]]:
-    """The rows at the beginning of a file; the last may be cut off, and is left out."""
+    """The rows at the beginning of a file, at least one; the last may be cut, and is left out."""
     rows: list[list[str]] = []
     with contextlib.suppress(csv.Error):
         rows.extend(filter(None, csv.reader(io.StringIO(start, newline=""), delimiter=delimiter)))
-    return rows[:-1] or rows
-
-
-def _clear(content: io.BufferedReader, width: int, delimiter: int, breaks: bool) -> Iterator[bytes]:
-    """Blocks of rows that everybody reads alike; Doubt where there are others."""
-    block, more = b"", b"\n"
-    while more:
-        more = content.read(BLOCK)
-        block += more or (b"\n" if block[-1:] not in (b"", b"\n") else b"")
-        rows, block = _clear_rows(block, width, delimiter, breaks)
-        if block and (not more or len(block) > LONGEST_LINE):
-            raise Doubt  # a quote that does not end, or a very long line
-        yield rows
-
-
-def _clear_rows(block: bytes, width: int, delimiter: int, breaks: bool) -> tuple[bytes, bytes]:
-    """The whole rows at the beginning of a block, with line feeds at their ends, and the rest.
-
-    breaks: there may be line breaks inside quotes.
-    """
-    data = np.frombuffer(block, np.uint8)
-    outside, cut = np.ones(len(data), bool), block.rfind(b"\n") + 1
-    clear: Any = b"\0" not in block
-    if b'"' in block:
-        outside = ~np.logical_xor.accumulate(data == 34)
-        cut = int(np.flatnonzero(outside & (data == 10)).max(initial=-1)) + 1
-    data, outside = data[:cut], outside[:cut]
-    if b"\r" in block:
-        returns = outside & (data == 13)
-        clear = clear and (data[np.flatnonzero(returns) + 1] == 10).all()
-        data, outside = data[~returns], outside[~returns]
-    if b'"' in block:
-        # Of each two quotes, the first begins a field or follows a doubled one, and the other ends
-        # a field or is doubled itself. Before the block there is a line feed, as at its end.
-        quotes = np.flatnonzero(data == 34)
-        beside = [quotes[::2] - 1, quotes[1::2] + 1]
-        clear = clear and np.isin(data[np.concatenate(beside)], (delimiter, 10, 34)).all()
-        inside = ~outside & (data == 10)
-        if inside.any():
-            clear, data = clear and breaks, np.where(inside, np.uint8(0), data)
-    ends, separators = outside & (data == 10), outside & (data == delimiter)
-    # A row with too few fields DuckDB refuses, so that there is none with too many either.
-    clear = clear and np.count_nonzero(separators) == np.count_nonzero(ends) * (width - 1)
-    empty = ends[:1].any() or (ends[1:] & ends[:-1]).any()
-    rows = data.tobytes()
-    if not clear or empty or rows.startswith(BOM):
-        raise Doubt
-    return rows, block[cut:]
+    return rows[:-1] or rows or [[]]
 
 
 # ---------------------------------------------------------------- what DuckDB reads itself
@@ -451,17 +454,10 @@ class Typed(NamedTuple):
     columns: list[str]
     row: str = "row"
 
-
-def json_format(start: str, name: str, needed: list[str]) -> str:
-    """Whether JSON that begins like this is an "array" or "newline_delimited"."""
-    begin = start.index("{")
-    try:
-        first = json.JSONDecoder().raw_decode(start, begin)[0]
-    except (ValueError, RecursionError):
-        raise CountingError(f"{name} begins like JSON, but is not JSON") from None
-    for column in needed:
-        position(column, [*first], name, "object")
-    return "array" if "[" in start[:begin] else "newline_delimited"
+    @property
+    def place(self) -> str:
+        """The SQL of the place of a row."""
+        return literal(printable(f"{self.name}, {self.row} ")) + " || ROW_NUMBER() OVER ()"
 
 
 def json_table(name: str, paths: Iterable[str], form: str, needed: list[str]) -> Typed:
@@ -470,14 +466,14 @@ def json_table(name: str, paths: Iterable[str], form: str, needed: list[str]) ->
     DuckDB's reader refuses anything but objects, and a key that occurs twice. It keeps in memory
     what comes through a pipe, so it must be given files.
     """
-    names = {key: f"j{at}" for at, key in enumerate(dict.fromkeys(needed))}
-    types = ", ".join(f"{literal(key)}: 'JSON'" for key in names)
+    types = ", ".join(f"{literal(column)}: 'JSON'" for column in dict.fromkeys(needed))
     relation = (
         f"read_json({listed(paths)}, columns={{{types}}}, format='{form}', "
-        f"maximum_object_size={LONGEST_LINE}) AS objects({', '.join(names.values())})"
+        f"maximum_object_size={LONGEST_LINE})"
     )
     value = (
         "CASE WHEN LEFT({0}, 1) IN ('[', '{{') OR CONTAINS({0}, '\\u0000') "
         "THEN NULL ELSE {0} ->> '$' END"
     )
-    return Typed(name, relation, [value.format(names[key]) for key in needed], "object")
+    names = ['"' + column.replace('"', '""') + '"' for column in needed]
+    return Typed(name, relation, [*map(value.format, names)], "object")

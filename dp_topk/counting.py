@@ -25,29 +25,14 @@ import tempfile
 import threading
 import time
 from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dp_topk._tables import (
-    BLOCK,
-    JSON,
-    CountingError,
-    Doubt,
-    File,
-    Form,
-    Text,
-    Typed,
-    json_format,
-    json_table,
-    listed,
-    literal,
-    position,
-    printable,
-    start_of_text,
-    unpacked,
-)
+from dp_topk import _tables
+from dp_topk._tables import CountingError, Doubt, File, Form, Text, Typed
 from dp_topk.mechanisms import LARGEST_COUNT
 
 __all__ = ["CountingError", "Counts", "count_users", "query", "read_counts"]
@@ -56,7 +41,7 @@ LEAST_MB = 200
 LONG = 4096  # bytes; keys that are longer are compared by their SHA-256
 COUNT = r"0*[0-9]{1,16}(\.00?)?"
 IN_ORDER = "\nORDER BY ENCODE(CAST(item AS VARCHAR))"
-FIRST_REPEATED = """SELECT place, item FROM (
+FIRST_REPEATED = """SELECT place, CAST(item AS VARCHAR) AS item FROM (
   SELECT *, ROW_NUMBER() OVER (PARTITION BY item ORDER BY LENGTH(place), place) AS time FROM rows
 ) WHERE time > 1 ORDER BY LENGTH(place), place LIMIT 1"""
 
@@ -232,8 +217,8 @@ class Rows:
     """The rows of a source, for SELECT statements from `rows`.
 
     columns: for each column of `rows`, the column of the source and what it holds: a "name" or a
-    "key", which must not be empty (a key is only compared); a "count"; or any "text".
-    skip, where: rows that are left out before anything else, by number and by values.
+    "key", which must not be empty (a key is only compared), or a "count".
+    skip, where: rows that are left out before anything else, by number and by values of columns.
     among: the values of `item` to which rows are limited.
     form: what is known of text files beforehand.
     """
@@ -255,12 +240,12 @@ class Rows:
         self._duckdb, self._memory = _duckdb(), _memory_mb(self.memory_mb)
         self._database, self._in_memory = ":memory:", None
         self._allowed: list[str] = []  # files that DuckDB reads itself
-        self._opened: dict[str, Any] = {}
+        self._opened: dict[str, io.FileIO] = {}
         self._bytes = 0  # of all files
         with contextlib.ExitStack() as self._stack:
             self._folder = self._stack.enter_context(_spill_folder())
             tables = self._tables()
-            self._bytewise = self.form.latin and isinstance(tables[0], Text)  # for its characters
+            self._bytewise = self.form.lenient and isinstance(tables[0], Text)  # for its characters
             with contextlib.suppress(Doubt):
                 found = self._asked(tables, statement, placed=False)
                 if not once or (found["times"] < 2).all():
@@ -268,95 +253,83 @@ class Rows:
             # Something is wrong or hard to read: once more, slowly, with the place of every row.
             if once:
                 again = self._asked(tables, FIRST_REPEATED, placed=True)
-                for place, item in zip(again["place"], again["item"], strict=True):
-                    raise self._fault("once", "item", place, item)
+                if len(again["item"]):
+                    raise self._fault("once", "item", again["place"][0], again["item"][0])
             return self._asked(tables, statement, placed=True)
 
     def _asked(self, tables: list[Text | Typed], statement: str, placed: bool) -> dict[str, Any]:
         """The answer from the tables; Doubt where it needs the places of rows."""
         self._opened, self._passed = {}, 0  # files and rows of this attempt
-        self._errors: list[BaseException] = []
-        pipes = []
+        reads, pipes, fills, wrong = [], [], [], None  # fills: what writes into the pipes
+        found: dict[str, Any] = {}
+        names = ["place", *self.columns, *(f"where {at}" for at in range(len(self.where)))]
         with contextlib.ExitStack() as stack:
-            reads = []
+            pool = stack.enter_context(ThreadPoolExecutor(len(tables)))
             for table in tables:
                 if isinstance(table, Text):
+                    reader, writer = os.pipe()
+                    stack.callback(os.close, reader)
+                    pipes.append(f"/dev/fd/{reader}")
                     blocks = table.rewritten() if placed else table.blocks()
-                    pipes.append(self._piped(blocks, stack))
+                    fills.append(pool.submit(self._fill, writer, blocks))
                     relation, values = table.reader(pipes[-1], placed)
                 else:
-                    place = literal(printable(f"{table.name}, {table.row} "))
-                    numbered = [f"{place} || ROW_NUMBER() OVER ()"] if placed else []
-                    relation, values = table.relation, numbered + table.columns
-                names = [*(["place"] if placed else []), *self.columns]
+                    relation, values = table.relation, table.columns
+                values = [table.place if placed else "''", *values]
                 named = (f'{value} AS "{name}"' for value, name in zip(values, names, strict=True))
                 reads.append(f"SELECT {', '.join(named)} FROM {relation}")
             raw = " UNION ALL ".join(reads)
             con = stack.enter_context(self._connected(*pipes))
             if self.among is not None:
                 con.execute("CREATE TEMP TABLE among AS SELECT UNNEST(?)", [self.among])
-            sql = f"WITH rows AS ({self._rows(raw, con.sql(raw).types, placed)})\n{statement}"
             where = [*self.where.values()]
             if self._bytewise:
                 where = [value.encode().decode("latin-1") for value in where]
             if self.progress and sys.stderr.isatty():
                 known = all(table.row == "row" for table in tables)
                 total = con.sql(f"SELECT COUNT(*) FROM ({raw})").fetchone()[0] if known else 0
-                stack.enter_context(self._shown(con, bool(pipes), total))
-            found, problem = {}, []
+                stack.enter_context(self._shown(con, total))
             try:
+                sql = f"WITH rows AS ({self._rows(raw, con.sql(raw).types)})\n{statement}"
                 found = con.execute(sql, where).fetchnumpy()
-            except RuntimeError:  # which is how DuckDB tells of Ctrl-C
+            except RuntimeError:  # DuckDB's answer to Ctrl-C
                 raise KeyboardInterrupt from None
             except self._duckdb.Error as error:
-                problem = [self._translated(error, tables, placed)]
-        for wrong in self._errors + problem:
+                wrong = self._translated(error, tables, placed)
+        for fill in fills:
+            fill.result()  # or the reason why rows and answer ended early
+        if wrong:
             raise wrong
         return found
 
-    def _piped(self, blocks: Iterator[bytes], stack: contextlib.ExitStack) -> str:
-        """The path of a pipe, which a thread fills; where that fails, rows and answer end early."""
-        reader, writer = os.pipe()
+    def _fill(self, writer: int, blocks: Iterator[bytes]) -> None:
+        """Fill a pipe until DuckDB has read enough."""
+        with contextlib.suppress(BrokenPipeError), open(writer, "wb") as pipe:
+            for block in blocks:
+                self._passed += block.count(b"\n")
+                pipe.write(block)
 
-        def fill() -> None:
-            try:
-                with open(writer, "wb") as pipe:
-                    for block in blocks:
-                        self._passed += block.count(b"\n")
-                        pipe.write(block)
-            except BrokenPipeError:
-                pass  # DuckDB has read enough, and says why
-            except BaseException as error:
-                self._errors.append(error)
-
-        thread = threading.Thread(target=fill, daemon=True)
-        thread.start()
-        stack.callback(thread.join)
-        stack.callback(os.close, reader)
-        return f"/dev/fd/{reader}"
-
-    def _rows(self, raw: str, types: list[Any], placed: bool) -> str:
+    def _rows(self, raw: str, types: list[Any]) -> str:
         """The SELECT that makes `rows` of what was read; the values in `where` are parameters."""
         if self.skip:
             raw = f"SELECT * FROM ({raw}) AS whole OFFSET {self.skip}"
-        read = ["place"] if placed else []
-        kinds = [kind for _, kind in self.columns.values()]
-        for name, kind, type_ in zip(self.columns, kinds, types[len(read) :], strict=True):
-            if name not in self.where:
-                read.append(f'{_checked(name, kind, str(type_), placed)} AS "{name}"')
-        tests = [f"COALESCE(CAST(\"{name}\" AS VARCHAR), '') = ?" for name in self.where]
-        sql = f"SELECT {', '.join(read)} FROM ({raw}) AS raw WHERE {' AND '.join(['true', *tests])}"
+        read = ["place"]
+        for (name, (_, kind)), type_ in zip(self.columns.items(), types[1:], strict=False):
+            read.append(f'{_checked(name, kind, str(type_))} AS "{name}"')
+        sql = f"SELECT {', '.join(read)} FROM ({raw}) AS raw WHERE true"
+        for at in range(len(self.where)):
+            sql += f" AND COALESCE(CAST(\"where {at}\" AS VARCHAR), '') = ?"
         if self.among is not None:
             sql = f"SELECT * FROM ({sql}) AS read WHERE CAST(item AS VARCHAR) IN (FROM among)"
         return sql
 
     def _translated(self, error: Exception, tables: list[Text | Typed], placed: bool) -> Exception:
-        """The exception that says what happened, without what DuckDB says of rows."""
+        """An exception that says what happened, without what DuckDB says about rows."""
         said = str(error)
         if "No space left" in said or "max_temp_directory_size" in said:
             return CountingError(
-                f"there is no room left for temporary files in {os.path.dirname(self._folder)}; "
-                "set TMPDIR to another folder"
+                f"no space is left for temporary files in {os.path.dirname(self._folder)}; set "
+                "TMPDIR to another folder"
             )
         if isinstance(error, self._duckdb.OutOfMemoryException):
             return CountingError(
@@ -366,19 +339,21 @@ class Rows:
             return Doubt()
         if fault := said.partition("fault\x1f")[2]:
             return self._fault(*fault.split("\x1f", 3))
-        for name in (table.name for table in tables if table.row == "object"):
-            near = re.search(r"in (line|record)\S* (\d+)", said)
-            return CountingError(
-                f"{name}{f', near {near[1]} {near[2]}' if near else ''}: not the JSON expected, "
-                "objects only, one per line or all in one array, with no key repeated"
-            )
+        for table in tables:
+            if table.row == "object":
+                near = re.search(r"in (line|record)\S* (\d+)", said)
+                return CountingError(
+                    f"{table.name}{f', near {near[1]} {near[2]}' if near else ''}: not the JSON "
+                    "expected, objects only, one per line or all in one array, with no key repeated"
+                )
         return CountingError(f"{tables[0].name} is cut short or damaged")
 
     def _fault(self, kind: str, name: str, place: str, value: str) -> CountingError:
         """What is wrong with a row, in one sentence."""
         if self._bytewise:
             value = value.encode("latin-1").decode("utf-8", "surrogateescape")
-        where, shown = f"in column {self.columns[name][0]!r}", f"; it is {printable(value[:40])!r}"
+        where = f"in column {self.columns[name][0]!r}"
+        shown = f"; it is {_tables.printable(value[:40])!r}"
         if kind == "once":
             return CountingError(
                 f"{place}: the same {name} again {where}; its count must be in one row, since "
@@ -396,7 +371,7 @@ class Rows:
 
     @contextlib.contextmanager
     def _connected(self, *pipes: str) -> Iterator[Any]:
-        """DuckDB, which can use what it is given, and cannot be told to use anything else."""
+        """DuckDB with access to what it is given; nothing can make it use anything else."""
         limits = {
             "memory_limit": f"{self._memory}MB",
             "threads": 1,  # more would split a text where its quotes are not known yet
@@ -408,7 +383,7 @@ class Rows:
                 con.register("source", self._in_memory)
             for setting in (
                 "enable_progress_bar_print = false",  # to standard output, whatever that is
-                f"allowed_paths = {listed([*self._allowed, *pipes])}",
+                f"allowed_paths = {_tables.listed([*self._allowed, *pipes])}",
                 "enable_external_access = false",
                 "autoload_known_extensions = false",
                 "autoinstall_known_extensions = false",
@@ -420,7 +395,7 @@ class Rows:
             yield con
 
     @contextlib.contextmanager
-    def _shown(self, con: Any, piped: bool, total: int) -> Iterator[None]:
+    def _shown(self, con: Any, total: int) -> Iterator[None]:
         """Show on the terminal how many rows were read, and how long the others may take.
 
         total: how many rows there are, where no pipe counts them.
@@ -429,35 +404,37 @@ class Rows:
 
         def show() -> None:
             while not done.wait(0.5):
-                share = max(0.0, con.query_progress() / 100)
-                if piped:  # compressed files count as they are on disk
-                    files = [*self._opened.items()]
-                    read = (
-                        os.path.getsize(path) if file.closed else file.tell()
-                        for path, file in files
-                    )
-                    share = sum(read) / (self._bytes or 1)
-                rows = self._passed if piped else round(share * total)
+                share = self._share() if self._opened else max(0.0, con.query_progress() / 100)
+                rows = self._passed or round(share * total)
                 text = f"{rows:,} rows, " if rows else ""
                 if share > 0:
                     left = (time.monotonic() - began) * (1 - share) / share
                     text += f"{share:.0%}, {left:.0f} s left"
                 print(f"\r{text}\x1b[K", end="", file=sys.stderr, flush=True)
-
-        thread = threading.Thread(target=show, daemon=True)
-        thread.start()
-        try:
-            yield
-        finally:
-            done.set()
-            thread.join()
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+
+        with ThreadPoolExecutor(1) as pool:
+            pool.submit(show)
+            try:
+                yield
+            finally:
+                done.set()
+
+    def _share(self) -> float:
+        """How much of the files was read; compressed ones count as they are on disk."""
+        read = 0
+        for path, file in [*self._opened.items()]:
+            try:
+                read += file.tell()
+            except ValueError:  # it is closed
+                read += os.path.getsize(path)
+        return read / (self._bytes or 1)
 
     # ------------------------------------------------------------ sources
 
     def _tables(self) -> list[Text | Typed]:
         """The source, as tables that have the columns that are needed."""
-        source, needed = self.source, [column for column, _ in self.columns.values()]
+        source, needed = self.source, [*(name for name, _ in self.columns.values()), *self.where]
         if isinstance(source, tuple) and len(source) == 2 and _is_database(source[0]):
             self._database, name = os.fspath(source[0]), str(source[1])
             relation = ".".join(map(_quoted, name.split(".")))
@@ -468,19 +445,12 @@ class Rows:
         texts: dict[Any, Text] = {}  # by what they have in common
         others: dict[str, list[tuple[str, str]]] = {}  # by kind: names, and paths for DuckDB
         for file in self._files(source):
-            with unpacked(file) as content:
-                start = content.peek(12)
-                if start[8:12] == b"DUCK":
-                    raise CountingError(f"{file.name} is a DuckDB database; name its table, too")
-                kind = "parquet" if start.startswith(b"PAR1") else None
-                if kind is None:
-                    text = start_of_text(content, file.name)
-                    if JSON.match(text) and not self.form.names:
-                        kind = json_format(text, file.name, needed)
-                if kind is not None:
+            with _tables.unpacked(file) as content:
+                kind, start = _tables.kind_and_start(content, file.name, needed, self.form)
+                if kind != "text":
                     others.setdefault(kind, []).append((file.name, self._given(content)))
                     continue
-            table = Text(file, needed, text, self.form)
+            table = Text(file, needed, start, self.form)
             first = texts.setdefault(table.shape, table)
             if first is not table:
                 first.files.append(file)
@@ -489,10 +459,10 @@ class Rows:
             names, paths = zip(*files, strict=True)
             name = names[0] + (f" and {len(names) - 1} more" if len(names) > 1 else "")
             if kind == "parquet":
-                relation = f"read_parquet({listed(paths)}, union_by_name=true)"
+                relation = f"read_parquet({_tables.listed(paths)}, union_by_name=true)"
                 tables.append(self._typed(name, relation, needed))
             else:
-                tables.append(json_table(name, paths, kind, needed))
+                tables.append(_tables.json_table(name, paths, kind, needed))
         return tables
 
     def _typed(self, name: str, relation: str, needed: list[str]) -> Typed:
@@ -504,12 +474,12 @@ class Rows:
         except self._duckdb.Error:
             raise CountingError(f"{name} is cut short, damaged or of an unknown kind") from None
         for column in needed:
-            position(column, columns, name)
+            _tables.position(column, columns, name)
         return Typed(name, relation, [*map(_quoted, needed)])
 
     def _given(self, content: Any) -> str:
-        """The path by which DuckDB reads a file itself, or a copy where that is packed."""
-        if not isinstance(content.raw, io.FileIO):
+        """A path where DuckDB can read a file itself, or a copy if the file is packed."""
+        if not isinstance(getattr(content.raw, "raw", content.raw), io.FileIO):
             content = self._stack.enter_context(self._open(self._copied(content)))
         kept = os.dup(content.fileno())
         self._stack.callback(os.close, kept)
@@ -519,7 +489,7 @@ class Rows:
     def _copied(self, content: IO[bytes]) -> str:
         """The path of a copy of what can be read only once."""
         with tempfile.NamedTemporaryFile(dir=self._folder, delete=False) as copy:
-            shutil.copyfileobj(content, copy, BLOCK)
+            shutil.copyfileobj(content, copy, _tables.BLOCK)
         return copy.name
 
     def _files(self, source: Any) -> list[File]:
@@ -548,18 +518,15 @@ class Rows:
         self._bytes += os.path.getsize(path)
         return File(name, functools.partial(self._open, path))
 
-    def _open(self, path: str) -> Any:
-        self._opened[path] = opened = open(path, "rb", BLOCK)  # noqa: SIM115
+    def _open(self, path: str) -> io.FileIO:
+        self._opened[path] = opened = io.FileIO(path)
         return opened
 
 
-def _checked(name: str, kind: str, type_: str, placed: bool) -> str:
-    """The SQL of a value, which fails where the value is not right."""
+def _checked(name: str, kind: str, type_: str) -> str:
+    """SQL for a value that fails if the value is wrong."""
     column, text = f'"{name}"', f"COALESCE(CAST(\"{name}\" AS VARCHAR), '')"
-    place = "place" if placed else "''"
-    error = f"error('fault' || CONCAT_WS(CHR(31), '', '{kind}', '{name}', {place}, {text}))"
-    if kind == "text":
-        return text
+    error = f"error('fault' || CONCAT_WS(CHR(31), '', '{kind}', '{name}', place, {text}))"
     if kind == "count":
         text = f"TRIM({text}, ' \t\r\n\v\f')"
         number = f"CAST(SPLIT_PART({text}, '.', 1) AS HUGEINT)"
@@ -574,11 +541,9 @@ def _checked(name: str, kind: str, type_: str, placed: bool) -> str:
 
 
 def _is_database(path: Any) -> bool:
-    try:
-        with open(path, "rb") as file:
-            return file.read(12)[8:] == b"DUCK"
-    except (OSError, TypeError):
-        return False
+    with contextlib.suppress(OSError, TypeError), open(path, "rb") as file:
+        return file.read(12)[8:] == b"DUCK"
+    return False
 
 
 def _memory_mb(asked: int | None) -> int:

@@ -298,6 +298,8 @@ def test_parquet_is_read_like_a_csv():
     assert "did you mean 'votes'" in refused(data, column="vote")
     assert "cut short" in refused(data[:-30], column="votes")
     assert "row 3: no item in column 'name'" in refused(data, column="votes", item="name")
+    repeated = parquet(id=[7, 8, 7], votes=[3, 12, 5])
+    assert "row 3: the same item again" in refused(repeated, column="votes", item="id")
 
 
 def test_large_parquet_files_are_read_in_batches():

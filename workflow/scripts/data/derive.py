@@ -78,10 +78,8 @@ def file_counts(path, how, memory_mb=None):
 def counts_of(file, how, memory_mb=None):
     """The profile of the table in a file."""
     columns, statement = _question(how)
-    filters = how.get("where") or {}
-    where = {f"where {number}": str(value) for number, value in enumerate(filters.values())}
-    columns |= {name: (column, "text") for name, column in zip(where, filters, strict=True)}
-    form = Form(how.get("delimiter"), how.get("names"), how.get("absorb"), loose=True, latin=True)
+    where = {column: str(value) for column, value in (how.get("where") or {}).items()}
+    form = Form(how.get("delimiter"), how.get("names"), how.get("absorb"), lenient=True)
     rows = Rows(file, columns, how.get("skip") or 0, where, form=form, memory_mb=memory_mb)
     try:
         found = rows.answer(statement, once=bool(how.get("item")))

@@ -6,6 +6,7 @@ Trials read it hundreds of times: this module needs NumPy only.
 """
 
 import hashlib
+import io
 import json
 import re
 from pathlib import Path
@@ -17,7 +18,8 @@ from workflow.scripts.common import InputError, sha256, written
 
 HEADER = b"count,items\n"
 FACTS = ["dataset", "source", "users", "d", "total", "largest", "sha256"]
-_ROWS = re.compile(rb"(?:(?:0|[1-9][0-9]{0,15}),[1-9][0-9]{0,15}\n)++")
+# The longest beginning of a file that is right.
+_RIGHT = re.compile(HEADER + rb"((0|[1-9][0-9]{0,15}),[1-9][0-9]{0,15}\n)*+|")
 
 
 def profile_of(values, items=None):
@@ -106,10 +108,16 @@ def read_profile(path, facts=None):
             f"{path} is not the file that {facts} describes (cut short or altered): "
             "delete both and run again"
         )
-    if not data.startswith(HEADER) or not _ROWS.fullmatch(data, len(HEADER)):
-        raise InputError(f"{path} is not a profile: {_first_fault(data)}")
-    numbers = np.fromstring(data[len(HEADER) :].replace(b"\n", b","), dtype=np.int64, sep=",")
-    counts, items = numbers[0::2].copy(), numbers[1::2].copy()
+    right = _RIGHT.match(data).end()
+    if right < len(data) or right <= len(HEADER):
+        line, wrong = data.count(b"\n", 0, right) + 1, io.BytesIO(data[right:]).readline(40)
+        raise InputError(
+            f"{path} is not a profile: line {line} must be "
+            f"{'two whole numbers ' if right else ''}'count,items' but is "
+            f"{wrong.decode('utf-8', 'backslashreplace')!r}"
+        )
+    numbers = np.fromstring(data[len(HEADER) :].replace(b"\n", b","), np.int64, sep=",")
+    counts, items = numbers.reshape(-1, 2).T.copy()
     rising = np.flatnonzero(np.diff(counts) >= 0)
     if rising.size:
         raise InputError(
@@ -118,15 +126,6 @@ def read_profile(path, facts=None):
         )
     require_exact(path, counts, items)
     return counts, items
-
-
-def _first_fault(data):
-    """The first line that is wrong or missing."""
-    for number, line in enumerate([*data.splitlines(keepends=True), b""], start=1):
-        must = "'count,items'" if number == 1 else "two whole numbers 'count,items'"
-        if line != HEADER if number == 1 else not _ROWS.fullmatch(line):
-            break
-    return f"line {number} must be {must} but is {line[:40].decode('utf-8', 'backslashreplace')!r}"
 
 
 def write_facts(path, counts, items, *, dataset, source, users="unknown"):
