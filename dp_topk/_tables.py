@@ -32,6 +32,7 @@ import numpy as np
 
 BLOCK = 1 << 20
 LONGEST_LINE = 2 << 20  # bytes
+LONGEST_OBJECT = 32 << 20  # bytes; longer ones DuckDB refuses, wherever they stand
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 BOM = "\ufeff".encode()
 ZIP = re.compile(rb"PK(\x03\x04|\x05\x06)")  # the latter: nothing in it
@@ -397,7 +398,7 @@ def printable(text: str) -> str:
 
 def start_of_text(content: io.BufferedReader, name: str) -> str:
     """The first characters of a text file; a sentence if it is none."""
-    start = content.peek(BLOCK)[:BLOCK]  # a first JSON object may be long
+    start = content.peek(BLOCK)[:BLOCK]
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise CountingError(f"{name} is UTF-16: save it as UTF-8")
     text = start.decode("utf-8", "surrogateescape")
@@ -406,7 +407,8 @@ def start_of_text(content: io.BufferedReader, name: str) -> str:
     # Of UTF-8 the header alone: whether rows are refused must not depend on how many there are.
     foreign = any("\udc80" <= sign <= "\udcff" for sign in text[:-3])  # the last may be cut
     many = foreign and len(control.findall(text)) > 3 + len(text) / 100
-    if many or (first and control.search(first[0])):
+    header = "" if JSON.match(text) or not first else first[0]  # JSON has a user's values there
+    if many or control.search(header):
         raise CountingError(f"{name} is not a text file; save the table as CSV (UTF-8) or Parquet")
     return text
 
@@ -529,10 +531,14 @@ class Json:
     def __init__(self, file: File, needed: list[str], start: str, path: str) -> None:
         self.name, self._paths, self._array = file.name, [path], "[" in start[: start.index("{")]
         self._first = file.name
-        try:
-            self.columns = [*json.JSONDecoder().raw_decode(start, start.index("{"))[0]]
-        except (ValueError, RecursionError):
-            raise CountingError(f"{self.name} begins like JSON, but is none") from None
+        columns = _keys(start)
+        if columns is None:  # the first object may go on after this start
+            with unpacked(file) as content:
+                start = content.read(LONGEST_OBJECT).decode("utf-8", "surrogateescape")
+            columns = _keys(start)
+        if columns is None:
+            raise CountingError(f"{self.name} begins like JSON, but is none")
+        self.columns = columns
         self._keys = [self.columns[position(self, column)] for column in needed]
 
     def goes_on_with(self, other: Any) -> bool:
@@ -569,3 +575,11 @@ class Json:
             f"{self.name}{place}: not JSON as it must be, objects only, one on each line or all in "
             "an array, and in each of them every key once"
         )
+
+
+def _keys(start: str) -> list[str] | None:
+    """The keys of the first object, if it can be read."""
+    try:
+        return [*json.JSONDecoder().raw_decode(start, start.index("{"))[0]]
+    except (ValueError, RecursionError):
+        return None

@@ -412,9 +412,13 @@ def test_progress_is_shown_on_a_terminal_only(counted, monkeypatch, capfd):
 
 
 def test_whether_a_file_is_refused_does_not_depend_on_its_users(tmp_path):
-    """Control characters in many items, and a long item in the first object, are valid data."""
+    """Control characters in many items, and long or odd ones in the first object, are valid."""
     rows, objects = tmp_path / "rows.csv", tmp_path / "rows.jsonl"
     rows.write_text("user,item\n" + "".join(f"{user},a\x01b\n" for user in range(90)))
     assert count_users(rows, "user", "item").counts.tolist() == [90]
-    objects.write_text('{"user": "1", "item": "' + "x" * 100_000 + '"}\n')
-    assert count_users(objects, "user", "item").counts.tolist() == [1]
+    for item in "x" * 100_000, r"\ud83d\ude00" * 131_072, "x\x7f":
+        objects.write_text('{"user": "1", "item": "' + item + '"}\n')
+        assert count_users(objects, "user", "item").counts.tolist() == [1]
+        packed = tmp_path / "rows.jsonl.gz"
+        packed.write_bytes(gzip.compress(objects.read_bytes()))
+        assert count_users(packed, "user", "item").counts.tolist() == [1]
