@@ -497,7 +497,7 @@ class _Engine:
     def tables(self, needed: list[str]) -> list[Any]:
         """The source, as tables that have the columns that are needed."""
         source = self._source
-        if isinstance(source, tuple) and len(source) == 2 and _is_database(source[0]):
+        if isinstance(source, tuple) and len(source) == 2 and is_database(source[0]):
             self._database, name = os.fspath(source[0]), str(source[1])
             relation = ".".join(map(_quoted, name.split(".")))
             return [self._typed(f"table {name!r} of {self._database}", relation, needed)]
@@ -646,7 +646,8 @@ class _Pipe:
                 self._thread.join()
 
 
-def _is_database(path: Any) -> bool:
+def is_database(path: Any) -> bool:
+    """Whether a file is a DuckDB database."""
     try:
         with open(path, "rb") as file:
             return file.read(12)[8:] == b"DUCK"
