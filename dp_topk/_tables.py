@@ -32,6 +32,7 @@ import numpy as np
 
 BLOCK = 1 << 20
 LONGEST_LINE = 2 << 20  # bytes
+LONGEST_OBJECT = 32 << 20  # bytes; DuckDB refuses longer ones, wherever they stand
 DELIMITERS = {",": "comma", "\t": "tab", ";": "semicolon", "|": "pipe"}
 BOM = "\ufeff".encode()
 ZIP = re.compile(rb"PK(\x03\x04|\x05\x06)")  # the latter: nothing in it
@@ -406,11 +407,9 @@ def printable(text: str) -> str:
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
 
 
-def kind_and_start(
-    content: io.BufferedReader, name: str, needed: list[str], form: Form
-) -> tuple[str, str]:
+def kind_and_start(content: io.BufferedReader, name: str, form: Form) -> tuple[str, str]:
     """What a file is, "text", "parquet" or a format of JSON, and the characters it begins with."""
-    start = content.peek(BLOCK)[:BLOCK]  # a first JSON object may be long
+    start = content.peek(BLOCK)[:BLOCK]
     if start[8:12] == b"DUCK":
         raise CountingError(f"{name} is a DuckDB database; name its table, too")
     if start.startswith(b"PAR1"):
@@ -418,21 +417,32 @@ def kind_and_start(
     if start[:2] in (b"\xff\xfe", b"\xfe\xff"):
         raise CountingError(f"{name} is UTF-16: save it as UTF-8")
     text = start.decode("utf-8", "surrogateescape")
+    objects = None if form.names else JSON.match(text)
     # Of UTF-8 the header alone: whether rows are refused must not depend on how many there are.
     foreign = FOREIGN.search(text[:-3])  # the last may be cut
     many = foreign and len(CONTROL.findall(text)) > 3 + len(text) / 100
-    if many or CONTROL.search(re.split("[\r\n]", text, maxsplit=1)[0]):
+    header = "" if objects else re.split("[\r\n]", text, maxsplit=1)[0]
+    if many or CONTROL.search(header):
         raise CountingError(f"{name} is not a text file; save the table as CSV (UTF-8) or Parquet")
-    if form.names or not JSON.match(text):
-        return "text", text
-    begin = text.index("{")
+    return ("text" if not objects else "array" if objects[1] else "newline_delimited"), text
+
+
+def require_keys(file: File, start: str, needed: list[str]) -> None:
+    """Refuse a file of JSON, which begins like this, if its first object lacks a column."""
     try:
-        first = json.JSONDecoder().raw_decode(text, begin)[0]
+        try:
+            keys = _first_keys(start)
+        except ValueError:  # the object may be longer than what was looked at
+            with unpacked(file) as content:
+                keys = _first_keys(content.read(LONGEST_OBJECT).decode("utf-8", "surrogateescape"))
     except (ValueError, RecursionError):
-        raise CountingError(f"{name} begins like JSON, but is not JSON") from None
+        raise CountingError(f"{file.name} begins like JSON, but is not JSON") from None
     for column in needed:
-        position(column, [*first], name, "object")
-    return ("array" if "[" in text[:begin] else "newline_delimited"), text
+        position(column, keys, file.name, "object")
+
+
+def _first_keys(text: str) -> list[str]:
+    return [*json.JSONDecoder().raw_decode(text, text.index("{"))[0]]
 
 
 def _first_rows(start: str, delimiter: str) -> list[list[str]]:

@@ -435,7 +435,7 @@ class Rows:
     def _tables(self) -> list[Text | Typed]:
         """The source, as tables that have the columns that are needed."""
         source, needed = self.source, [*(name for name, _ in self.columns.values()), *self.where]
-        if isinstance(source, tuple) and len(source) == 2 and _is_database(source[0]):
+        if isinstance(source, tuple) and len(source) == 2 and is_database(source[0]):
             self._database, name = os.fspath(source[0]), str(source[1])
             relation = ".".join(map(_quoted, name.split(".")))
             return [self._typed(f"table {name!r} of {self._database}", relation, needed)]
@@ -446,14 +446,16 @@ class Rows:
         others: dict[str, list[tuple[str, str]]] = {}  # by kind: names, and paths for DuckDB
         for file in self._files(source):
             with _tables.unpacked(file) as content:
-                kind, start = _tables.kind_and_start(content, file.name, needed, self.form)
+                kind, start = _tables.kind_and_start(content, file.name, self.form)
                 if kind != "text":
                     others.setdefault(kind, []).append((file.name, self._given(content)))
-                    continue
-            table = Text(file, needed, start, self.form)
-            first = texts.setdefault(table.shape, table)
-            if first is not table:
-                first.files.append(file)
+            if kind == "text":
+                table = Text(file, needed, start, self.form)
+                first = texts.setdefault(table.shape, table)
+                if first is not table:
+                    first.files.append(file)
+            elif kind != "parquet":
+                _tables.require_keys(file, start, needed)
         tables: list[Text | Typed] = [*texts.values()]
         for kind, files in others.items():
             names, paths = zip(*files, strict=True)
@@ -540,7 +542,7 @@ def _checked(name: str, kind: str, type_: str) -> str:
     return f"CASE WHEN {empty} THEN {error} {digest} ELSE {column} END"
 
 
-def _is_database(path: Any) -> bool:
+def is_database(path: Any) -> bool:
     with contextlib.suppress(OSError, TypeError), open(path, "rb") as file:
         return file.read(12)[8:] == b"DUCK"
     return False

@@ -177,6 +177,8 @@ def top_k_unknown(
     """
     k = at_least(1, "k", k)
     limit = 5 * k if limit is None else at_least(k, "limit", limit)
+    if limit > 2**53:
+        raise ValueError(f"limit is {limit}; it must not exceed 2**53.")
     epsilon, delta, drift = exact(epsilon), exact_delta(delta), drift_of(neighbors)
     if delta == 0:
         raise ValueError("delta is 0; an unknown domain needs a delta above 0, such as 1e-6.")
@@ -301,7 +303,8 @@ def known(counts: Any) -> tuple[Profile, Names]:
 def checked(counts: Any, *, empty: bool = False) -> tuple[NDArray[np.int64], Names]:
     """The counts as an array of integers, and a function that gives names by positions."""
     values, names_of = named(counts)
-    if not (empty and hasattr(values, "__len__") and len(values) == 0):
+    scalar = getattr(values, "shape", None) == ()
+    if not (empty and not scalar and hasattr(values, "__len__") and len(values) == 0):
         values, _, _ = checked_integers(values, "counts")
     return np.asarray(values).astype(np.int64), names_of
 

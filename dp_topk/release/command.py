@@ -257,6 +257,7 @@ def planned(options: argparse.Namespace) -> Release:
         "give a user away; 1e-6 is usual, and it should be far below one in the number of "
         "users": unknown and not delta,
         "--table goes with one DuckDB database": options.table and len(options.files) > 1,
+        "standard input (-) can be read once only": options.files.count("-") > 1,
         "--limit goes with --unknown-domain only": limit and not unknown,
         "--whole goes with --unknown-domain only": options.whole and not unknown,
         f"--limit is {limit}; it must be at least k, {options.k}": limit and limit < options.k,
@@ -375,6 +376,8 @@ def counted(options: argparse.Namespace, listed: list[str] | None) -> dict[str, 
     from dp_topk import counting  # and DuckDB with it, which takes its time
 
     source = (options.files[0], options.table) if options.table else options.files
+    if options.table and os.path.isfile(source[0]) and not counting.is_database(source[0]):
+        raise ValueError(f"{source[0]} is not a DuckDB database, so --table has nothing to name")
     item: str = options.item
     limits: dict[str, Any] = {"memory_mb": options.memory, "progress": True}
     if options.user is not None:

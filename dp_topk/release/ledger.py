@@ -185,7 +185,7 @@ def parsed(path: Path, descriptor: int) -> list[Entry]:
             )
             here = int(place), str(date), str(dataset), *amount(*spent)
             entry = Entry(*here, str(neighbors), amount(*budget), str(release))
-        except (ValueError, TypeError, LookupError):
+        except (ValueError, TypeError, LookupError, RecursionError):
             raise LedgerError(
                 f"{path}, line {number}, is not an entry of a ledger; name another file, or "
                 "restore this one."

@@ -130,7 +130,14 @@ REFUSED = {
         lambda: [2**63, 1],  # doubles for NumPy
         lambda: {"a": 2**64, "b": -1},  # objects
     ],
-    "1-D array": [lambda: None, lambda: 5, lambda: "abc", lambda: iter([3, 2]), lambda: [[3], [2]]],
+    "1-D array": [
+        lambda: None,
+        lambda: 5,
+        lambda: np.array(5),
+        lambda: "abc",
+        lambda: iter([3, 2]),
+        lambda: [[3], [2]],
+    ],
     "one column; give two": [lambda: package("pandas").DataFrame({"users": COUNTS})],
     "3 columns; give two": [
         lambda: (NAMES, COUNTS, COUNTS),
@@ -220,6 +227,15 @@ def test_bad_arguments_of_noisy_top_k(options, about):
 def test_bad_arguments_of_noisy_counts(options, about):
     arguments = {"counts": COUNTS, "epsilon": 1, "sensitivity": 2} | options
     assert about in refusal(release.noisy_counts, **arguments)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+def test_whether_a_limit_is_refused_does_not_depend_on_the_counts(whole):
+    for limit in (2**53 + 1, 10**30):
+        options = {"limit": limit, "whole": whole}
+        assert "limit is" in refusal(release.top_k_unknown, [3], 1, 1, "0.1", **options)
+    for counts in ([], [3]):
+        release.top_k_unknown(counts, 1, 1, "0.1", limit=2**53, whole=whole)
 
 
 def test_a_delta_that_is_none_is_refused():

@@ -103,6 +103,7 @@ def test_a_refused_first_entry_leaves_no_file(path):
         ("user,item\nann,fig\n", "line 1, is not an entry"),
         ('{"entry": 1}\n', "line 1, is not an entry"),
         ("[]\n", "line 1, is not an entry"),
+        ("[" * 100_000 + "\n", "line 1, is not an entry"),
         ("{GOOD}\n\n", "line 2, is not an entry"),
         ('{GOOD}\n{"entry": 2', "line 2, is cut off"),
         ("{GOOD}\n{GOOD}\n", "line 2, is not entry 2"),

@@ -460,6 +460,8 @@ def test_it_starts_without_what_it_does_not_need(folder):
         ((*ON_ROWS, "--count", "price", *LISTED, *SURE, "--k", 2), "and not both"),
         (("rows.csv", "--item", "item", *LISTED, *SURE, "--k", 2), "give --user"),
         (("none.csv", *ON_ROWS[1:], *LISTED, *SURE, "--k", 2), "none.csv"),
+        (("-", "-", *ON_ROWS[1:], *LISTED, *SURE, "--k", 2), "can be read once only"),
+        ((*ON_ROWS, "--table", "t", *LISTED, *SURE, "--k", 2), "rows.csv is not a DuckDB database"),
         ((*ON_ROWS, "--domain", "none.txt", *SURE, "--k", 2), "none.txt"),
         (("rows.csv", "--user", "person", "--item", "item", *LISTED, *SURE, "--k", 2),
          "no column 'person'"),
