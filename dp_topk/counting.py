@@ -9,8 +9,6 @@ DuckDB sees the named files only. It cannot reach the network, load extensions o
 but its temporary files.
 """
 
-from __future__ import annotations
-
 import contextlib
 import dataclasses
 import functools

@@ -43,7 +43,7 @@ class ExponentialWeights:
     def __init__(self, profile: Profile, k: int, rate: float) -> None:
         self.rate, self.k = rate, k
         self.top = profile.counts_at(np.arange(k)).tolist()
-        first = np.searchsorted(profile.bounds, k, side="right") - 1  # group of rank k, if any
+        first = profile.groups_of(k)  # group of rank k, if any
         self.tail_counts = profile.counts[first:]
         self.tail_bounds = np.maximum(profile.bounds[first:], k)
         weights = np.exp(rate * (self.tail_counts - self.top[-1]))

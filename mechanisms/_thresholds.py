@@ -49,8 +49,7 @@ def cut_into_blocks(
         both = log_numbers(np.concatenate((starts, np.maximum(starts - 1, 0))))
         return both[: len(starts)], both[len(starts) :]
 
-    starts = np.array([0, *(1 << i for i in range(last.bit_length())), last])
-    starts = np.unique(starts[starts <= last])
+    starts = np.array(doubling(last))
     low, below = around(starts)
     low[-1] = log_all
     while True:
@@ -69,6 +68,11 @@ def cut_into_blocks(
         starts = np.concatenate((starts, new))[order]
         low = np.concatenate((low, low_there))[order]
         below = np.concatenate((below, below_there))[order]
+
+
+def doubling(last: int) -> list[int]:
+    """Starts of blocks that double in length, up to `last`."""
+    return sorted({0, last, *(1 << i for i in range(last.bit_length()))})
 
 
 def log_series(rate: float, starts: Integers) -> Floats:
@@ -94,15 +98,16 @@ class Lottery:
         self.log_total = float(scale + np.log(self.cumulative[-1]))
 
     def draw(self, rng: np.random.Generator) -> int:
-        at = self._choose(self.cumulative, rng)
+        at = choose(self.cumulative, rng)
         if at < self.light:
-            at = self._choose(self.cumulative[: self.light], rng)
+            at = choose(self.cumulative[: self.light], rng)
         index: int = self.order[at]
         return index
 
-    @staticmethod
-    def _choose(cumulative: Floats, rng: np.random.Generator) -> int:
-        return int(cumulative.searchsorted(rng.random() * cumulative[-1], side="right"))
+
+def choose(cumulative: Floats, rng: np.random.Generator) -> int:
+    """An index with probability proportional to its weight, from the sums of weights."""
+    return int(cumulative.searchsorted(rng.random() * cumulative[-1], side="right"))
 
 
 def logistic(log_odds: float) -> float:

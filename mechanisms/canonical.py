@@ -32,6 +32,7 @@ from . import Draw, Neighbors, Profile, Ranks, sequence_at
 from ._binomials import log_binomials
 from ._profile import Floats
 from ._sequences import LossThreshold, loss_rate
+from ._thresholds import choose
 
 label = "Canonical"
 guarantee = "pure"
@@ -64,7 +65,7 @@ class SetThreshold(LossThreshold):
         k = len(self.places)
         terms = np.append(self._log_terms(allowed), 0.0)
         cumulative = np.exp(terms - terms.max()).cumsum()
-        h = int(cumulative.searchsorted(rng.random() * cumulative[-1], side="right"))
+        h = choose(cumulative, rng)
         if h == k:
             return rng.permutation(k)
         positions = rng.integers(self.places[: k - h], allowed[h] - h - 1)

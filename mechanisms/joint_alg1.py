@@ -18,6 +18,7 @@ import numpy as np
 
 from . import Draw, Neighbors, Profile, Ranks, sequence_at
 from ._sequences import loss_rate
+from ._thresholds import choose
 
 label = "Joint, as published"
 guarantee = "pure"
@@ -39,10 +40,10 @@ def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: N
     counts = np.repeat(profile.counts, profile.items)
     d, rate = profile.d, loss_rate(epsilon, neighbors)
     cells, top, rows = d * k, counts[:k], np.arange(k)
-    if int(counts[0] - counts[-1] + 1) * cells >= 2**63:
+    if (profile.spread + 1) * cells >= 2**63:
         raise ValueError(
             f"joint_alg1 cannot order {d} x {k} utilities of counts that range over "
-            f"{counts[0] - counts[-1]}; use joint, which samples the same distribution."
+            f"{profile.spread}; use joint, which samples the same distribution."
         )
     row_keys = d * (k - 1 - rows)
     keys = np.subtract.outer(top, counts)
@@ -77,7 +78,7 @@ def prepare(profile: Profile, k: int, epsilon: float, delta: float, neighbors: N
     np.cumsum(cumulative, out=cumulative)
 
     def draw(rng: np.random.Generator) -> Ranks:
-        entry = cumulative.searchsorted(rng.random() * cumulative[-1], side="right")
+        entry = choose(cumulative, rng)
         loss, tie = divmod(int(keys[entry]), cells)
         chosen_row, column = k - 1 - tie // d, tie % d
         # t_r: of the items that row r has at exactly this loss, those up to the tie-breaker

@@ -16,14 +16,14 @@ from tools import ROOT, show
 from workflow.scripts.common import InputError, made, program
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.config.reading import read_yaml
+from workflow.scripts.figures.catalogue import WITH_LIST
 from workflow.scripts.ranking.leaderboard import WINNERS, read_trials, winners
 from workflow.scripts.ranking.pages import GUARANTEES, OUTPUTS, SUMMARY, with_intervals
 from workflow.scripts.results.tables import CELL
 
 KS = (25, 95, 195)
 OF_SETS = ("canonical_signed", "canonical", "joint")
-LEADERS = {"sequence": ("joint", "rdp_peel"), "set": ("canonical_signed", "rdp_peel")}
-WITH_LIST = ("joint", "rdp_peel")
+LEADERS = {"sequence": WITH_LIST, "set": ("canonical_signed", "rdp_peel")}
 UNBOUNDED = {
     "sequence": ("limited_joint", "limited_peel"),
     "set": ("limited_canonical", "limited_peel"),

@@ -19,11 +19,11 @@ from mkdocs.config import load_config
 
 from dp_topk import mechanisms
 from tools import ROOT
-from workflow.scripts.common import made, program
+from workflow.scripts.claims.pages import TITLE
+from workflow.scripts.common import made, program, read_digests
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.config.reading import read_yaml
 from workflow.scripts.figures import catalogue
-from workflow.scripts.results.manifest import read_digests
 from workflow.scripts.results.page import TABLES
 from workflow.scripts.results.verify import PUBLISHED
 
@@ -72,7 +72,7 @@ def write_pages(pages, run):
     of_run = {
         "results.md": figures_page(plan, run, pages),
         "explorer.md": (OWN / "explorer.md").read_text(encoding="utf-8"),
-        "claims.md": table_page("The paper's statements, checked", run / "results/claims.html"),
+        "claims.md": table_page(TITLE, run / "results/claims.html"),
         "datasets.md": table_page("The datasets", run / "results/datasets.html")
         + "\n[Data and provenance](data.md) says where the counts come from.\n",
     }

@@ -12,10 +12,10 @@ import tempfile
 from pathlib import Path
 
 from tools import ROOT
-from workflow.scripts.common import InputError, made, program, sha256
+from workflow.scripts.common import InputError, made, program, read_digests, sha256
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.config.reading import read_config, read_yaml
-from workflow.scripts.results.manifest import read_digests, write_digests
+from workflow.scripts.results.manifest import write_digests
 from workflow.scripts.trials.cells import write_cells
 
 SUBMISSIONS = ROOT / "submissions"

@@ -32,7 +32,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dp_topk.mechanisms import Neighbors, Profile, checked_integers, checked_k, get, moves, ranked
+from dp_topk.mechanisms import (
+    LARGEST_COUNT,
+    Neighbors,
+    Profile,
+    checked_integers,
+    checked_k,
+    get,
+    moves,
+    ranked,
+)
 
 from ._inputs import Names, at_least, exact, exact_delta, named, order_of_names
 from ._lottery import RandBits
@@ -44,6 +53,8 @@ from ._unknown import draw_unknown, limited
 
 __all__ = ["NoisyCount", "epsilon_per_round", "exact"]
 __all__ += ["noisy_counts", "noisy_top_k", "top_k", "top_k_set", "top_k_unknown"]
+
+LIMIT = 5  # times k: how many items can come out where there is no list, by default
 
 
 def top_k(
@@ -176,8 +187,8 @@ def top_k_unknown(
         below k, or as_set comes without whole.
     """
     k = at_least(1, "k", k)
-    limit = 5 * k if limit is None else at_least(k, "limit", limit)
-    if limit > 2**53:
+    limit = LIMIT * k if limit is None else at_least(k, "limit", limit)
+    if limit > LARGEST_COUNT:
         raise ValueError(f"limit is {limit}; it must not exceed 2**53.")
     epsilon, delta, drift = exact(epsilon), exact_delta(delta), drift_of(neighbors)
     if delta == 0:

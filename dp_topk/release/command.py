@@ -38,7 +38,6 @@ QUERY_DESCRIPTION = """\
 Print the SQL that counts the users of each item, for a warehouse that has the rows. Its answer goes
 to dp-topk release --item item --count users."""
 
-LIMIT = 5  # times k: how many items can come out where there is no list, unless --limit says
 
 RELEASE = {
     "input": {
@@ -57,7 +56,7 @@ RELEASE = {
         "Counts made by grouping rows list the items that somebody has: these are not",
         "--unknown-domain": "there is no public list; needs --delta",
         "--limit N": "with --unknown-domain, only the N most frequent items can come out (default: "
-        f"{LIMIT} times k). Choose it without looking at the data",
+        f"{release.LIMIT} times k). Choose it without looking at the data",
         "--whole": "with --unknown-domain: all k items or nothing",
     },
     "promise": {
@@ -283,7 +282,7 @@ def planned(options: argparse.Namespace) -> Release:
         delta=delta,
         counts_epsilon=counts_epsilon,
         neighbors=options.neighbors,
-        limit=(limit or LIMIT * options.k) if unknown else None,
+        limit=(limit or release.LIMIT * options.k) if unknown else None,
         max_items=options.max_items,
         counted=rows,
         listed=options.domain is not None,
@@ -380,13 +379,14 @@ def counted(options: argparse.Namespace, listed: list[str] | None) -> dict[str, 
         raise ValueError(f"{source[0]} is not a DuckDB database, so --table has nothing to name")
     item: str = options.item
     limits: dict[str, Any] = {"memory_mb": options.memory, "progress": True}
-    if options.user is not None:
+    rows = options.user is not None
+    if rows:
         limits |= {"among": listed, "max_items": options.max_items}
-        items, counts = counting.count_users(source, options.user, item, **limits)
-        return dict(zip(items, counts.tolist(), strict=True))
-    items, counts = counting.read_counts(source, item, options.count, **limits)
-    users = dict(zip(items, counts.tolist(), strict=True))
-    return users if listed is None else {item: users.get(item, 0) for item in listed}
+        found = counting.count_users(source, options.user, item, **limits)
+    else:
+        found = counting.read_counts(source, item, options.count, **limits)
+    users = dict(zip(found.items, found.counts.tolist(), strict=True))
+    return users if rows or listed is None else {item: users.get(item, 0) for item in listed}
 
 
 def compared(options: argparse.Namespace, listed: list[str] | None, users: dict[str, int]) -> str:

@@ -32,7 +32,7 @@ import numpy as np
 
 from .. import Profile
 from .._profile import Floats, Integers
-from .._thresholds import Lottery, geometric, log_series
+from .._thresholds import Lottery, doubling, geometric, log_series
 from ._level import Level, inner_ranks
 
 _BITS = (0, 3, 6, 9, 12, 15)  # of the levels, each several times the work of the one before
@@ -71,9 +71,8 @@ class Distances:
         self.profile, self.k, self.rate = profile, k, rate
         self.top = profile.counts_at(np.arange(k))
         self.work = 0.0
-        last = int(profile.counts[0] - profile.counts[-1])
-        starts = sorted({0, last, *(1 << i for i in range(last.bit_length()))})
-        self.blocks = [self._block(a, b - a, 0) for a, b in itertools.pairwise(starts)]
+        last = profile.spread
+        self.blocks = [self._block(a, b - a, 0) for a, b in itertools.pairwise(doubling(last))]
         self.blocks.append(Block(last, 0, Level(np.full(k, profile.d), 0, 0), _NONE, True))
         for most_bits in range(_NONE):
             self._refine(most_bits, _COARSE)

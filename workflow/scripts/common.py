@@ -113,6 +113,18 @@ def altered(path):
     return InputError(f"{path} is cut short or altered: delete it and run again")
 
 
+def read_dicts(path):
+    """The rows of a CSV, each by the names of the columns."""
+    with open(path, encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def read_digests(path):
+    """name -> digest, from a file in the format of sha256sum."""
+    lines = Path(path).read_text(encoding="utf-8").splitlines()
+    return {name: digest for digest, name in (line.split(maxsplit=1) for line in lines)}
+
+
 def sha256(path):
     """Hex digest of a file."""
     with open(path, "rb") as file:

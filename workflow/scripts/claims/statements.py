@@ -9,7 +9,6 @@ crashes is a defect, and stops the run. What a run has no data for is "not check
 """
 
 import contextlib
-import csv
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -21,7 +20,7 @@ from workflow.scripts.claims.checks import CHECKS, check
 from workflow.scripts.claims.evidence import METRICS, NotChecked, Outcome, Results, need, short
 from workflow.scripts.claims.pages import as_markdown
 from workflow.scripts.claims.words import BANDS, DOES_NOT_HOLD, GROUPS, HOLDS, NOT_CHECKED
-from workflow.scripts.common import intact, written
+from workflow.scripts.common import intact, read_dicts, written
 
 TABLE = Path(__file__).parents[2] / "statements.csv"
 TABLES = ("datasets", "trials", "timing", "gaps", "agreement")  # that are judged
@@ -176,8 +175,7 @@ class Comparison(Statement):
 
 def read(path=TABLE):
     """{id: Statement}, in the order of the table, which is the paper's."""
-    with open(path, encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_dicts(path)
     statements = {r["id"]: (Comparison if r["mechanisms"] else Statement)(**r) for r in rows}
     if len(statements) < len(rows):
         raise ValueError(f"two statements of {path} have one id")

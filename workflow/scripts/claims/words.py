@@ -5,11 +5,12 @@ known when one was chosen, and words.csv says so. A word that compares mechanism
 cells, which `evidence.Results.cells` makes.
 """
 
-import csv
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+
+from workflow.scripts.common import read_dicts
 
 HOLDS, PARTLY, DOES_NOT_HOLD = "holds", "partly", "does not hold"
 NOT_COMPARABLE, NOT_CHECKED = "not comparable", "not checked"
@@ -205,5 +206,4 @@ def worst(verdicts):
     return max((v for v in verdicts if v != NOT_CHECKED), key=VERDICTS.index, default=NOT_CHECKED)
 
 
-with open(Path(__file__).parents[2] / "words.csv", encoding="utf-8", newline="") as file:
-    WORDS = {row["word"]: row for row in csv.DictReader(file)}
+WORDS = {row["word"]: row for row in read_dicts(Path(__file__).parents[2] / "words.csv")}

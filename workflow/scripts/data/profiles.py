@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 
 from dp_topk.mechanisms import LARGEST_COUNT
-from workflow.scripts.common import InputError, sha256, written
+from workflow.scripts.common import InputError, altered, read_digests, sha256, written
 
 HEADER = b"count,items\n"
 FACTS = ["dataset", "source", "users", "d", "total", "largest", "sha256"]
@@ -74,14 +74,14 @@ def require_published(path):
     One that is not listed was added by somebody, and may be anything.
     """
     sums = Path(path).with_name("sha256sums")
-    lines = sums.read_text(encoding="utf-8").splitlines() if sums.exists() else []
-    for expected, name in map(str.split, lines):
-        if name == Path(path).name and sha256(path) != expected:
-            raise InputError(
-                f"{path} was cut short or altered: its sha256 is not the published one in {sums}; "
-                f"restore it (git checkout {name}), or use counts of your own under "
-                "another name, with source: file and counts: {profile: true}"
-            )
+    name = Path(path).name
+    expected = read_digests(sums).get(name) if sums.exists() else None
+    if expected and sha256(path) != expected:
+        raise InputError(
+            f"{path} was cut short or altered: its sha256 is not the published one in {sums}; "
+            f"restore it (git checkout {name}), or use counts of your own under another name, with "
+            "source: file and counts: {profile: true}"
+        )
 
 
 def _encoded(counts, items):
@@ -148,4 +148,4 @@ def read_facts(path):
         facts = json.loads(Path(path).read_bytes())
         return {key: facts[key] for key in FACTS}
     except (ValueError, KeyError, TypeError):
-        raise InputError(f"{path} is cut short or altered: delete it and run again") from None
+        raise altered(path) from None

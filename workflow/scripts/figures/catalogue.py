@@ -35,7 +35,6 @@ def figures(plan):
     baselines = [name for name in everyone if name != "pnf_joint"] or everyone
     joint_forms = ["joint", "pnf_joint"]
     small = [k for k in ks if k <= settings["pnf_joint_max_k"]]
-    at_all = {"epsilons": plan["epsilons"], "unresolved": {}}
     runs = (
         f"{plan['trials']} trials for each k, epsilon = {plan.epsilon_texts[0]}, "
         f"delta = {plan['delta']:g} for the approximate mechanisms, {plan['neighbors']} "
@@ -94,7 +93,16 @@ def figures(plan):
         "error-against-epsilon": len(plan["epsilons"]) > 1
         and Figure(
             errors,
-            _errors(plan, everyone, every, ["linf", "l1"], ks=[large], x="epsilon", **at_all),
+            _errors(
+                plan,
+                everyone,
+                every,
+                ["linf", "l1"],
+                ks=[large],
+                x="epsilon",
+                epsilons=plan["epsilons"],
+                unresolved={},
+            ),
             f"Error against epsilon at k = {large}; {plan['trials']} trials, seed {plan['seed']}.",
         ),
     }

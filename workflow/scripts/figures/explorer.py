@@ -45,7 +45,7 @@ def write_explorer(errors_csv, out_html, labels, titles, kinds):
 
 def read_errors(path, labels, titles):
     """The rows that are shown."""
-    rows = pd.read_csv(intact(path))
+    rows = pd.read_csv(intact(path), keep_default_na=False)  # a dataset may be called nan
     return rows[rows["mechanism"].isin(labels) & rows["dataset"].isin(titles)]
 
 

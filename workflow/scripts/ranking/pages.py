@@ -1,10 +1,9 @@
 """The page of the ranking: who is best on the whole, and every mechanism in every group."""
 
-import csv
 import itertools
 from operator import itemgetter
 
-from workflow.scripts.common import intact, written
+from workflow.scripts.common import intact, read_dicts, written
 from workflow.scripts.ranking.leaderboard import ALL, EVERY_METRIC
 from workflow.scripts.results.page import Column, heading, page, paragraph, table
 from workflow.scripts.trials.metrics import METRICS
@@ -46,8 +45,7 @@ WORDS = (
 
 def write_page(path, leaderboard, titles, labels):
     """Make the page of a table of leaderboard.LEADERBOARD."""
-    with open(intact(leaderboard), encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file))
+    rows = read_dicts(intact(leaderboard))
     with written(path) as file:
         file.write(leaderboard_page(rows, titles, labels))
 

@@ -21,12 +21,6 @@ from workflow.scripts.common import InputError, altered, intact, program, sha256
 PACKAGES = ("numpy", "duckdb", "pandas", "matplotlib", "snakemake", "pyyaml", "requests")
 
 
-def read_digests(path):
-    """name -> digest, from a file in the format of sha256sum."""
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
-    return {name: digest for digest, name in (line.split(maxsplit=1) for line in lines)}
-
-
 def write_digests(path, digests):
     """Write a file in that format."""
     with written(path) as file:

@@ -7,10 +7,10 @@ machine and are not among them.
 
 from pathlib import Path
 
-from workflow.scripts.common import InputError, made, program, sha256
+from workflow.scripts.common import InputError, made, program, read_digests, sha256
 from workflow.scripts.config.plan import Plan
 from workflow.scripts.config.reading import read_yaml
-from workflow.scripts.results.manifest import read_digests, write_digests
+from workflow.scripts.results.manifest import write_digests
 
 ROOT = Path(__file__).parents[3]
 PUBLISHED = "workflow/published.sha256"
