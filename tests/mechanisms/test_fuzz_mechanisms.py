@@ -70,7 +70,7 @@ def assert_valid(name, items, d, k):
 def test_few_items_against_enumeration(name):
     """For inputs of every kind; `test_exact` and `test_unknown_domain` compare frequencies."""
 
-    @settings(fuzz, max_examples=60)
+    @settings(fuzz, max_examples=120)
     @given(st.data(), few, epsilons, deltas, relations, st.integers(0, 99))
     def check(data, counts, epsilon, delta, relation, seed):
         k = data.draw(st.integers(1, len(counts)), label="k")
