@@ -22,8 +22,8 @@ def write_agreement(path, files, *, datasets, ks, epsilon, draws, seed, settings
     `files` has the profile and the facts of each dataset, `settings` has each mechanism's setting.
     """
     rows = [HEADER]
-    for dataset, pair in zip(datasets, files, strict=True):
-        profile = mechanisms.Profile(*read_profile(*pair))
+    for dataset, paths in zip(datasets, files, strict=True):
+        profile = mechanisms.Profile(*read_profile(*paths))
         possible = [k for k in ks if k <= profile.d]
         for k, (name, setting) in itertools.product(possible, settings.items()):
             draw = prepared(profile, k, epsilon, setting, name, dataset)
