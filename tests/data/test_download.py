@@ -393,9 +393,10 @@ def test_a_server_that_never_answers_ends_soon(server, target, more_haste):
     assert "in time" in refused(wanted(url), target)
 
 
-def test_an_endless_body_is_cut_off(server, target):
+@pytest.mark.parametrize("limit", [{"max_bytes": 10**6}, {"bytes": len(DATA)}])
+def test_an_endless_body_is_cut_off(server, target, limit):
     url = server.at("/pets.bin", endless)
-    assert "more than" in refused(wanted(url, max_bytes=10**6), target)
+    assert "more than" in refused(wanted(url, **limit), target)
     assert files(target) == []
     assert len(server.requests) == 1
 

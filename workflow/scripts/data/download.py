@@ -130,6 +130,10 @@ class Transfer:
             self.url = f"{KAGGLE}/datasets/download/{quote(url.removeprefix('kaggle:'))}"
             self.token = _token()
             self.place = "Kaggle" if self.token else "Kaggle without a token"
+        self.limit = download["max_bytes"]
+        # Kaggle may send a zip around the file.
+        if download.get("bytes") and not url.startswith("kaggle:"):
+            self.limit = min(self.limit, download["bytes"] + BLOCK)
 
     def complete(self):
         """Fetch and verify the file, continuing it as long as something arrives."""
@@ -222,7 +226,7 @@ class Transfer:
 
     def _copy(self, source, file, size, total):
         """Copy a body, within the limits of size and speed; return the size of the file."""
-        limit, then, had = self.download["max_bytes"], time.monotonic(), size
+        limit, then, had = self.limit, time.monotonic(), size
         while True:
             if max(size, total or 0) > limit:
                 self.part.unlink()
